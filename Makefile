@@ -1,0 +1,73 @@
+# Every target works in a fresh clone with Python >= 3.11, pip, make and a C compiler: it builds .venv itself, once.
+#
+#   make demo    an episode, five agents, a first update (6 minutes)         make test    PYTEST_ARGS='-k metrics'
+#   make lint    ruff, pyright                                               make bench   BENCH_ARGS='--episodes 1000'
+#   make setup   everything the other targets need                           make clean   caches and builds; distclean: .venv too
+
+PYTHON     ?= python3
+TORCH_ARGS ?=
+VENV       := .venv
+BIN        := $(VENV)/bin
+PIP        := $(BIN)/python -m pip --disable-pip-version-check --no-input
+INSTALL    := $(PIP) install --quiet --progress-bar off -c constraints.txt
+DECLARED   := pyproject.toml constraints.txt
+
+# Tried in this order; one that was named on the command line or in the environment is the only one tried.
+ifeq ($(origin PYTHON),file)
+PYTHONS := $(PYTHON) python3.11 python3.12 python3.13 python3.14 python
+else
+PYTHONS := $(PYTHON)
+endif
+
+.PHONY: setup demo test lint bench clean distclean
+.DEFAULT_GOAL := setup
+.NOTPARALLEL:
+
+setup: $(VENV)/.stamp-dev
+
+demo: $(VENV)/.stamp-dev
+	$(BIN)/tbx demo
+
+test: $(VENV)/.stamp-dev
+	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+
+lint: $(VENV)/.stamp-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+
+bench: $(VENV)/.stamp-run
+	$(BIN)/python benchmarks/episodes.py --domain hotel $(BENCH_ARGS)
+
+$(VENV)/.stamp-venv:
+	@found=; \
+	for python in $(PYTHONS); do \
+	  if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then found=$$python; break; fi; \
+	done; \
+	if [ -z "$$found" ]; then \
+	  echo "No Python 3.11 or newer among: $(PYTHONS). Name one: make PYTHON=/path/to/python3.11" >&2; exit 1; \
+	fi; \
+	echo "creating $(VENV) with $$("$$found" -c 'import sys; print(sys.executable, sys.version.split()[0])')"; \
+	"$$found" -m venv $(VENV)
+	@touch $@
+
+# The environments alone: seconds.
+$(VENV)/.stamp-run: $(DECLARED) | $(VENV)/.stamp-venv
+	@echo "installing the environments"
+	@$(INSTALL) -e '.[report]'
+	@touch $@
+
+# Everything. torch comes first and by its exact version, so that no dependency's looser range chooses its build.
+$(VENV)/.stamp-dev: $(DECLARED) | $(VENV)/.stamp-venv
+	@echo "installing torch (a few minutes, once)"
+	@$(INSTALL) $(TORCH_ARGS) torch
+	@echo "installing the trainer and the development tools"
+	@$(INSTALL) -e '.[train,dev]'
+	@touch $(VENV)/.stamp-run $@
+
+clean:
+	rm -rf build dist .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+distclean: clean
+	rm -rf $(VENV)

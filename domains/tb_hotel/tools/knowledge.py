@@ -1,0 +1,50 @@
+"""The knowledge base."""
+
+from textwrap import shorten
+
+from tb_envs.authoring import Db, Identifier, Json, Toolset, Words, require
+
+knowledge = Toolset("knowledge", "Articles of the knowledge base.")
+
+SNIPPET = 160
+
+
+@knowledge.read
+def search_articles(db: Db, query: Words) -> Json:
+    """Find articles by words: up to 5 titles with their first words, the best match first.
+
+    Open an article to see whether it is current or superseded.
+
+    Args:
+        query: plain words, e.g. `late check-out price`.
+    """
+    items = [
+        {
+            "article_id": article.id,
+            "title": article.title,
+            "snippet": shorten(article.body, SNIPPET, placeholder=" …"),
+            "updated": article.updated,
+        }
+        for article in db.articles.search(query, 5)
+    ]
+    return {"items": items, "total": len(items)}
+
+
+@knowledge.read
+def get_article(db: Db, article_id: Identifier) -> Json:
+    """One article, with its status: a superseded article names the one that took its place.
+
+    Args:
+        article_id: the article, e.g. `KB-03`.
+    """
+    article = db.articles.by_id.get(article_id)
+    require(article, f"There is no article {article_id!r}.")
+    assert article is not None
+    return {
+        "article_id": article.id,
+        "title": article.title,
+        "status": article.status,
+        "superseded_by": article.superseded_by or None,
+        "updated": article.updated,
+        "body": article.body,
+    }

@@ -1,0 +1,151 @@
+"""Actions: what an agent's turn may be, and how a wrong one is explained. Parses; never executes, never raises.
+
+A turn is plain text (said to the customer) or a JSON object ``{"content": str | null, "tool_calls": [{"id"?, "name",
+"arguments"}]}``; the OpenAI form with ``function`` and string ``arguments`` is accepted, and so is a dict. Text that
+begins like a call (``{``, ``[``, a code fence, ``<tool_call>``) and is none is a problem, never speech.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple, cast
+
+MAX_CALLS = 32
+"""Tool calls in one turn at most."""
+
+HOW = (
+    'Write plain text to speak to the customer, or one JSON object to call tools: {"content": null, "tool_calls": '
+    '[{"name": "<tool>", "arguments": {"<argument>": "<value>"}}]}'
+)
+_STARTS = ("{", "[", "```", "<tool_call")
+
+
+class ToolCall(NamedTuple):
+    """One call of a turn; `problem` is set when its arguments are no JSON object."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+    problem: str = ""
+
+
+class Turn(NamedTuple):
+    """One assistant turn. With calls, `content` is kept in the log and not spoken."""
+
+    content: str
+    calls: tuple[ToolCall, ...] = ()
+    problem: str = ""
+
+
+def say(text: str) -> str:
+    """The action that says `text`, whatever it begins with."""
+    return json.dumps({"content": text, "tool_calls": []}, ensure_ascii=False) if looks_like_call(text) else text
+
+
+def call(tool: str, /, **arguments: Any) -> str:
+    """The action that calls one tool."""
+    return json.dumps({"content": None, "tool_calls": [{"name": tool, "arguments": arguments}]}, ensure_ascii=False)
+
+
+def looks_like_call(text: str) -> bool:
+    """Whether text begins like a structured turn."""
+    return text.lstrip("\ufeff \t\r\n")[:16].lower().startswith(_STARTS)
+
+
+def parse_action(action: Any) -> Turn:
+    """An action as a `Turn`; what is wrong with it is in `problem`, worded for the agent."""
+    if isinstance(action, Mapping):
+        return _parse_object(cast("Mapping[Any, Any]", action))
+    if not isinstance(action, str):
+        return _wrong(f"An action is text or an object, not {type(action).__name__}.")
+    if not action.strip("\ufeff \t\r\n\x00"):
+        return _wrong("Your turn was empty.")
+    if not looks_like_call(action):
+        return Turn(action)
+    text = action.strip("\ufeff \t\r\n")
+    if text.startswith("```"):
+        return _wrong("A call in a code fence is not read; write the JSON object alone.")
+    if text.lower().startswith("<tool_call"):
+        return _wrong("A <tool_call> tag is not read; write the JSON object alone.")
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        return _wrong("The JSON is nested too deeply.")
+    except ValueError as error:
+        return _wrong(f"This begins like a call and is not valid JSON ({str(error)[:120]}).")
+    if not isinstance(value, dict):
+        return _wrong("A JSON array is not an action; a turn is one JSON object.")
+    return _parse_object(cast("dict[Any, Any]", value), text)
+
+
+def _parse_object(value: Mapping[Any, Any], spoken: str = "") -> Turn:
+    if "tool_calls" not in value and "content" not in value:
+        if "name" in value and "arguments" in value:
+            return _wrong("A bare call is not read; put it into the list `tool_calls`.")
+        return _wrong("The object has neither `tool_calls` nor `content`.")
+    content = value.get("content")
+    if content is not None and not isinstance(content, str):
+        return _wrong("`content` must be text or null.")
+    raw = value.get("tool_calls") or []
+    if not isinstance(raw, list | tuple):
+        return _wrong("`tool_calls` must be a list.")
+    items = cast("list[Any]", list(cast("list[Any]", raw)))
+    if len(items) > MAX_CALLS:
+        return _wrong(f"{len(items)} tool calls in one turn; at most {MAX_CALLS}.")
+    if not items:
+        text = content or ""
+        if not text.strip():
+            return _wrong("Your turn was empty.")
+        if text.lstrip()[:12].lower().startswith(("```", "<tool_call")) or _is_bare_call(text):
+            return _wrong("The content looks like a call and would have been said to the customer.")
+        return Turn(text)
+    calls: list[ToolCall] = []
+    for place, item in enumerate(items, 1):
+        parsed = _parse_call(item, place)
+        if isinstance(parsed, str):
+            return _wrong(parsed)
+        calls.append(parsed)
+    return Turn(content or "", tuple(calls))
+
+
+def _is_bare_call(text: str) -> bool:
+    if not text.lstrip().startswith("{"):
+        return False
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return '"arguments"' in text
+    return isinstance(value, dict) and ("tool_calls" in value or "name" in value)
+
+
+def _parse_call(item: Any, place: int) -> ToolCall | str:
+    if not isinstance(item, Mapping):
+        return f"Tool call {place} is not an object."
+    call_ = cast("Mapping[Any, Any]", item)
+    inner = call_.get("function", call_)
+    if not isinstance(inner, Mapping):
+        return f"Tool call {place}: `function` is not an object."
+    body = cast("Mapping[Any, Any]", inner)
+    name, arguments = body.get("name"), body.get("arguments")
+    if not isinstance(name, str) or not name.strip():
+        return f"Tool call {place} has no `name`."
+    identity = call_.get("id")
+    key = identity if isinstance(identity, str) and identity else ""
+    problem = ""
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments) if arguments.strip() else {}
+        except (ValueError, RecursionError):
+            problem = "`arguments` is text that is not valid JSON; give a JSON object."
+    if arguments is None:
+        arguments = {}
+    if not problem and not isinstance(arguments, Mapping):
+        problem = f"`arguments` must be a JSON object, not {type(arguments).__name__}."
+    if problem:
+        return ToolCall(key, name.strip(), {}, problem)
+    return ToolCall(key, name.strip(), {str(k): v for k, v in cast("Mapping[Any, Any]", arguments).items()})
+
+
+def _wrong(problem: str) -> Turn:
+    return Turn("", (), f"{problem} {HOW}")

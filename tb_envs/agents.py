@@ -1,0 +1,214 @@
+"""Built-in agents: for tests, baselines and demonstrations. They act through the same actions as any other agent.
+
+`reference` and `obedient` play a task's scripts and so know the task; `idle`, `talker` and `random` see what an agent
+sees. Other agents are named ``module:callable``: a function of ``(observation, info)`` that returns an action, where
+`info` is as of the environment's reset, with the running ``messages``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
+
+from tb_envs.actions import call, say
+from tb_envs.authoring.rng import Rng
+from tb_envs.authoring.steps import Ask, Say, Step, value_of
+from tb_envs.episode import Episode
+from tb_envs.errors import UsageError
+from tb_envs.session.tools import END
+
+BUILT_IN = ("reference", "idle", "talker", "obedient", "random")
+GOODBYE = "Thank you for your patience. Goodbye."
+
+
+class Agent(Protocol):
+    """One agent for one episode at a time."""
+
+    def start(self, episode: Episode, observation: str) -> None:
+        """A new episode began with these words of the customer."""
+        ...
+
+    def act(self, observation: str) -> Any:
+        """The next action."""
+        ...
+
+
+class ScriptAgent:
+    """Plays a list of steps, one a turn, then ends the conversation."""
+
+    def __init__(self, steps: Callable[[Episode], Sequence[Step]]) -> None:
+        self._steps = steps
+
+    def start(self, episode: Episode, observation: str) -> None:
+        """Load the script of the episode's task."""
+        self._episode = episode
+        self._saved: dict[str, Any] = {}
+        self._pending = ""
+        self._script: Iterator[Step] = iter(self._steps(episode))
+
+    def act(self, observation: str) -> Any:
+        """The next step; a call whose arguments are missing is passed over."""
+        if self._pending:
+            last = self._episode.log[-1] if self._episode.log else None
+            if last is not None and last.kind == "result" and last.ok:
+                self._saved[self._pending] = last.data
+            self._pending = ""
+        for step in self._script:
+            if isinstance(step, Ask):
+                return say(question(self._episode, step.facts))
+            if isinstance(step, Say):
+                return say(step.text)
+            try:
+                arguments = {name: value_of(value, self._saved) for name, value in step.arguments.items()}
+            except (KeyError, IndexError, TypeError, ValueError):
+                continue
+            self._pending = step.save
+            return call(step.tool, **arguments)
+        return call(END, summary="Done.")
+
+
+def question(episode: Episode, facts: Sequence[str]) -> str:
+    """A polite question for facts, in the words of the domain's vocabulary."""
+    assert episode.task is not None
+    known = {fact.name: fact for fact in episode.task.domain.vocabulary.facts}
+    words = [
+        f"your {known[name].asked_as[0] if name in known and known[name].asked_as else name.replace('_', ' ')}"
+        for name in facts
+    ]
+    listed = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+    return f"Could you please tell me {listed}?"
+
+
+class IdleAgent:
+    """Ends at once."""
+
+    def start(self, episode: Episode, observation: str) -> None:
+        """Nothing to prepare."""
+
+    def act(self, observation: str) -> Any:
+        """End the conversation."""
+        return call(END, summary="Nothing was done.")
+
+
+class TalkerAgent:
+    """Speaks, never calls."""
+
+    LINES = (
+        "Hello, thank you for reaching out. I am happy to help you with this.",
+        "Could you please tell me your booking number and your e-mail address?",
+        "Thank you. I have taken care of it, everything is done.",
+        "Yes, it has been completed as you asked. Is there anything else?",
+        GOODBYE,
+    )
+
+    def start(self, episode: Episode, observation: str) -> None:
+        """Begin with the first line."""
+        self._turn = 0
+
+    def act(self, observation: str) -> Any:
+        """The next line, over and over."""
+        self._turn += 1
+        return say(self.LINES[(self._turn - 1) % len(self.LINES)])
+
+
+class RandomAgent:
+    """Valid calls with arguments drawn from what it has seen, and the odd question. Seeded by the task."""
+
+    TURNS = 25
+
+    def start(self, episode: Episode, observation: str) -> None:
+        """Seed the stream."""
+        from tb_envs.sampling import ArgumentSampler
+
+        assert episode.task is not None
+        self._rng = Rng("random-agent", episode.task.id)
+        self._sampler = ArgumentSampler(self._rng)
+        self._tools = [tool for tool in episode.task.domain.tools.values() if tool.effect != "session"]
+        self._turn = 0
+
+    def act(self, observation: str) -> Any:
+        """A random valid call, or a word; ends after `TURNS` turns."""
+        self._sampler.see(observation)
+        self._turn += 1
+        if self._turn > self.TURNS:
+            return call(END, summary="Done.")
+        if self._rng.chance(0.1):
+            return say("Could you please tell me more?")
+        tool = self._rng.pick(*self._tools)
+        return call(tool.name, **self._sampler.arguments(tool))
+
+
+class FunctionAgent:
+    """A Python callable of ``(observation, info)`` as an agent."""
+
+    def __init__(self, function: Callable[[str, dict[str, Any]], Any]) -> None:
+        self._function = function
+
+    def start(self, episode: Episode, observation: str) -> None:
+        """Keep what the callable is shown."""
+        assert episode.task is not None
+        self._episode = episode
+
+    def act(self, observation: str) -> Any:
+        """Ask the callable."""
+        episode = self._episode
+        assert episode.task is not None
+        info = {
+            "task_id": episode.task.id,
+            "domain": episode.task.domain.name,
+            "tools": episode.tools,
+            "instructions": episode.instructions,
+            "messages": list(episode.messages),
+        }
+        return self._function(observation, info)
+
+
+def _scenario(name: str) -> Callable[[Episode], Sequence[Step]]:
+    def steps(episode: Episode) -> Sequence[Step]:
+        assert episode.task is not None
+        return getattr(episode.task.scenario, name)
+
+    return steps
+
+
+def make_agent(name: str) -> Agent:
+    """A built-in agent by name, or a callable by ``module:callable``.
+
+    Raises:
+        UsageError: no such agent; the message says what is valid.
+    """
+    match name:
+        case "reference":
+            return ScriptAgent(_scenario("solution"))
+        case "obedient":
+            return ScriptAgent(_scenario("obeys"))
+        case "idle":
+            return IdleAgent()
+        case "talker":
+            return TalkerAgent()
+        case "random":
+            return RandomAgent()
+        case _:
+            return FunctionAgent(_load(name))
+
+
+def _load(name: str) -> Callable[[str, dict[str, Any]], Any]:
+    module_name, mark, attribute = name.partition(":")
+    if not mark or not module_name or not attribute:
+        raise UsageError(f"unknown agent {name!r}; valid: {', '.join(BUILT_IN)} or module:callable")
+    try:
+        function = getattr(importlib.import_module(module_name), attribute)
+    except (ImportError, AttributeError) as error:
+        raise UsageError(f"agent {name!r} cannot be loaded: {error}") from None
+    if not callable(function):
+        raise UsageError(f"agent {name!r} is not callable")
+    return function
+
+
+def script_agent(steps: Sequence[Step]) -> Agent:
+    """An agent that plays exactly these steps."""
+    return ScriptAgent(lambda episode: steps)
+
+
+__all__ = ["BUILT_IN", "Agent", "make_agent", "question", "script_agent"]

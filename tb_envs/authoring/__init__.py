@@ -1,0 +1,117 @@
+"""The language a domain is written in: everything an author of tables, tools, policies and task families imports.
+
+Also the place to look up a word: models, toolsets, values, the world, steps, expectations and matchers, the customer.
+"""
+
+from tb_envs.authoring.models import derived as derived_table
+from tb_envs.authoring.models import free, guarded, narrative
+from tb_envs.authoring.persona import Consent, Fact, Known, Offer, Persona, Request, Secret, Vocabulary
+from tb_envs.authoring.scenario import Mistake, Scenario, ToolFault, family, mistake
+from tb_envs.authoring.steps import Ask, Call, Say, Step, ask, call, derived, say, use
+from tb_envs.authoring.toolset import Toolset, require
+from tb_envs.authoring.values import (
+    Count,
+    Date,
+    Email,
+    EnumSpelling,
+    Identifier,
+    Json,
+    Limit,
+    Money,
+    Offset,
+    Text,
+    Timestamp,
+    Words,
+    parse_time,
+    show_money,
+    show_time,
+    usd,
+)
+from tb_envs.authoring.world import Record, World
+from tb_envs.errors import DomainError, ToolError
+from tb_envs.grading.expectations import (
+    calls,
+    changed,
+    created,
+    either,
+    happened,
+    hears,
+    kept,
+    never_created,
+    order,
+    removed,
+    says,
+    writes,
+)
+from tb_envs.grading.matchers import any_text, matches, one_of, row_of, same_set, within
+from tb_envs.store.db import Db
+
+__all__ = [
+    "Ask",
+    "Call",
+    "Consent",
+    "Count",
+    "Date",
+    "Db",
+    "DomainError",
+    "Email",
+    "EnumSpelling",
+    "Fact",
+    "Identifier",
+    "Json",
+    "Known",
+    "Limit",
+    "Mistake",
+    "Money",
+    "Offer",
+    "Offset",
+    "Persona",
+    "Record",
+    "Request",
+    "Say",
+    "Scenario",
+    "Secret",
+    "Step",
+    "Text",
+    "Timestamp",
+    "ToolError",
+    "ToolFault",
+    "Toolset",
+    "Vocabulary",
+    "Words",
+    "World",
+    "any_text",
+    "ask",
+    "call",
+    "calls",
+    "changed",
+    "created",
+    "derived",
+    "derived_table",
+    "either",
+    "family",
+    "free",
+    "guarded",
+    "happened",
+    "hears",
+    "kept",
+    "matches",
+    "mistake",
+    "narrative",
+    "never_created",
+    "one_of",
+    "order",
+    "parse_time",
+    "removed",
+    "require",
+    "row_of",
+    "same_set",
+    "say",
+    "says",
+    "show_money",
+    "show_time",
+    "usd",
+    "use",
+    "within",
+    "writes",
+]

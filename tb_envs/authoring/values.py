@@ -1,0 +1,160 @@
+"""The kinds of values a tool takes: money, dates, timestamps, identifiers, counts, text; and how they are written.
+
+Each is a pydantic annotation, so the type of a tool's parameter is at once its JSON schema, its check and its help.
+They accept what a person might write for the same value (``"$1,200.00"``, ``" bk-20418 "``) and nothing that could
+mean another one.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+Json = dict[str, Any]
+"""What a tool returns: a JSON object."""
+
+_MONEY = re.compile(r"^(?:usd|us\$|\$)?\s*(-?)\s*(\d{1,3}(?:,\d{3})+|\d+)(\.\d{1,2}0*)?\s*(?:usd)?$", re.IGNORECASE)
+MAX_CENTS = 10_000_000_00
+
+
+def usd(amount: int | str | Decimal) -> int:
+    """Dollars to integer cents, half up: ``usd(500) == 50000``."""
+    return int((Decimal(str(amount)) * 100).quantize(Decimal(1), ROUND_HALF_UP))
+
+
+def show_money(cents: int) -> str:
+    """Integer cents as tools print them: ``123450`` → ``"1234.50"``."""
+    sign = "-" if cents < 0 else ""
+    return f"{sign}{abs(cents) // 100}.{abs(cents) % 100:02d}"
+
+
+def _parse_money(value: Any) -> int:
+    problem = PydanticCustomError("money", "expected an amount in USD with at most two decimals, such as 123.45")
+    if isinstance(value, bool) or value is None:
+        raise problem
+    if isinstance(value, str):
+        match = _MONEY.match(value.strip()[:40])
+        if match is None:
+            raise problem
+        value = match[1] + match[2].replace(",", "") + (match[3] or "")
+    try:
+        exact = Decimal(str(value)) * 100
+        cents = int(exact)
+    except (InvalidOperation, ValueError, OverflowError):
+        raise problem from None
+    if exact != cents:
+        raise problem
+    if not 0 <= cents <= MAX_CENTS:
+        raise PydanticCustomError("money", "expected an amount from 0 to 10,000,000.00")
+    return cents
+
+
+_DATE = re.compile(r"^(\d{4})[-/](\d{1,2})[-/](\d{1,2})$")
+
+
+def _parse_date(value: Any) -> str:
+    problem = PydanticCustomError("date", "expected a date written YYYY-MM-DD, such as 2031-05-14")
+    if not isinstance(value, str):
+        raise problem
+    text = re.sub(r"[T ]00:00(:00)?Z?$", "", value.strip()[:40])
+    match = _DATE.match(text)
+    if match is None:
+        raise problem
+    try:
+        return date(int(match[1]), int(match[2]), int(match[3])).isoformat()
+    except ValueError:
+        raise problem from None
+
+
+def _parse_timestamp(value: Any) -> str:
+    problem = PydanticCustomError("timestamp", "expected a UTC time written YYYY-MM-DDTHH:MM:SSZ")
+    if not isinstance(value, str):
+        raise problem
+    try:
+        moment = datetime.fromisoformat(value.strip()[:40].upper().replace("Z", "+00:00"))
+    except ValueError:
+        raise problem from None
+    return show_time(moment)
+
+
+def _parse_identifier(value: Any) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str) or not value.strip():
+        raise PydanticCustomError("identifier", "expected an id as the tools print it, such as AB-12345")
+    text = value.strip()
+    if len(text) > 80:
+        raise PydanticCustomError("identifier", "expected an id of at most 80 characters")
+    return clean_text(text).upper()
+
+
+def clean_text(value: Any) -> Any:
+    """Text the database can hold: lone surrogates and NUL become the replacement character."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd")
+    return value
+
+
+def _enum_spelling(value: Any) -> Any:
+    """``"On hold"``, ``"ON-HOLD"`` and ``on_hold`` are one value."""
+    return re.sub(r"[\s\-]+", "_", value.strip()[:80].lower()) if isinstance(value, str) else value
+
+
+def parse_time(text: str) -> datetime:
+    """A stored timestamp as an aware datetime."""
+    return datetime.fromisoformat(text.replace("Z", "+00:00"))
+
+
+def show_time(moment: datetime) -> str:
+    """An aware (or UTC naive) datetime as it is stored: ``2031-05-14T09:30:00Z``."""
+    if moment.tzinfo is not None:
+        moment = moment.astimezone(UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+Money = Annotated[
+    int,
+    PlainValidator(_parse_money),
+    WithJsonSchema({"type": "number", "minimum": 0, "description": "an amount in USD, e.g. 123.45"}),
+]
+"""An amount: dollars on the outside (``123.45``), integer cents inside."""
+
+Date = Annotated[str, PlainValidator(_parse_date), WithJsonSchema({"type": "string", "format": "date"})]
+"""A calendar day ``YYYY-MM-DD``, kept as text."""
+
+Timestamp = Annotated[str, PlainValidator(_parse_timestamp), WithJsonSchema({"type": "string", "format": "date-time"})]
+"""A UTC time ``YYYY-MM-DDTHH:MM:SSZ``, kept as text."""
+
+Identifier = Annotated[str, PlainValidator(_parse_identifier), WithJsonSchema({"type": "string"})]
+"""An id as the tools print it; case and outer blanks do not matter."""
+
+Text = Annotated[str, Field(max_length=4000), BeforeValidator(clean_text)]
+"""Free text of at most 4,000 characters."""
+
+Words = Annotated[str, Field(min_length=1, max_length=200), BeforeValidator(clean_text)]
+"""A search query: plain words, never search syntax."""
+
+Count = Annotated[int, Field(ge=0, le=100_000)]
+"""A small whole number."""
+
+Limit = Annotated[int, Field(ge=1, le=50)]
+"""How many rows a search returns at most."""
+
+Offset = Annotated[int, Field(ge=0, le=100_000)]
+"""How many rows a search passes over."""
+
+EnumSpelling = BeforeValidator(_enum_spelling)
+"""Put round a `Literal`: ``Status = Annotated[Literal["open", "on_hold"], EnumSpelling]``."""
+
+
+def _email_spelling(value: Any) -> Any:
+    return clean_text(value).strip().lower() if isinstance(value, str) else value
+
+
+Email = Annotated[str, Field(max_length=200), BeforeValidator(_email_spelling)]
+"""An e-mail address; case does not matter."""

@@ -1,0 +1,56 @@
+"""Certifying many tasks, over processes. Results come in the order of the ids whatever finishes first."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+
+from tb_envs.certify.task_proofs import Result, certify_task
+from tb_envs.errors import DomainError, UsageError
+from tb_envs.registration import load_domain
+from tb_envs.task import get_task
+
+FRESH = 1000
+"""Indices from here on are in no suite."""
+
+
+def certify_one(task_id: str) -> Result:
+    """Certify a task by id; a task that cannot be built is a failed result."""
+    try:
+        return certify_task(get_task(task_id))
+    except UsageError:
+        raise
+    except Exception as error:
+        message = f"the task cannot be built or played: {type(error).__name__}: {error}"
+        return Result(task_id, "", {"builds": False}, (message,), 0, 0, 0)
+
+
+def certify_tasks(
+    task_ids: Sequence[str], *, jobs: int = 0, on_result: Callable[[Result], None] | None = None
+) -> list[Result]:
+    """Certify tasks, `jobs` at a time (0: one per core)."""
+    jobs = jobs or os.cpu_count() or 1
+    results: list[Result] = []
+
+    def take(result: Result) -> None:
+        results.append(result)
+        if on_result is not None:
+            on_result(result)
+
+    if jobs == 1 or len(task_ids) < 4:
+        for task_id in task_ids:
+            take(certify_one(task_id))
+        return results
+    with ProcessPoolExecutor(jobs) as pool:
+        for result in pool.map(certify_one, task_ids, chunksize=4):
+            take(result)
+    return results
+
+
+def fresh_ids(domain_name: str, count: int) -> list[str]:
+    """Ids of `count` tasks that are in no suite, spread over all families."""
+    families = list(load_domain(domain_name).families)
+    if not families:
+        raise DomainError(f"domain {domain_name} has no families")
+    return [f"{domain_name}/{families[i % len(families)]}/{FRESH + i // len(families)}" for i in range(count)]

@@ -1,0 +1,184 @@
+"""The Gymnasium face of an episode: `ThinkingBoxEnv`. Starts nothing before the first reset; imports nothing heavy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import gymnasium
+
+from tb_envs.errors import EpisodeError, UsageError
+from tb_envs.limits import Limits
+from tb_envs.spaces import Message
+
+if TYPE_CHECKING:
+    from tb_envs.episode import Episode
+
+SPLITS = ("train", "dev", "bench")
+
+
+class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
+    """One conversation per episode; observation and action are text.
+
+    An action is plain text (said to the customer) or a JSON object with ``tool_calls`` (see `tb_envs.actions`). An
+    observation is what the agent reads next. The reward comes once, at the end, from the final database: 1.0 or 0.0.
+
+    Args:
+        domain: an installed domain, e.g. ``hotel`` (set by the registered id).
+        split: the suite a seed chooses from: ``train``, ``dev`` or ``bench``.
+        backend: ``embedded``.
+        user: ``scripted``.
+        limits: ``{"turns", "tool_calls", "tokens"}``.
+        reward: ``sparse``, or ``dense``: the share of earned checks minus the share of broken guards.
+        strict: raise `EpisodeError` on a system error instead of truncating.
+        render_mode: None, ``human`` (prints as it goes) or ``ansi`` (`render` returns the transcript).
+        trace_dir: a folder that gets one JSON file per finished episode.
+        faults: chances per call of injected backend faults, e.g. ``{"timeout": 0.02, "crash": 0.01}``.
+
+    ``reset(seed=, options=)`` takes the options ``task_id``, ``split``, ``user`` and ``limits``. The seed only chooses
+    the task; the task fixes everything else.
+    """
+
+    metadata = {"render_modes": ["human", "ansi"], "render_fps": 4}
+
+    def __init__(
+        self,
+        domain: str,
+        *,
+        split: str = "train",
+        backend: str = "embedded",
+        user: str = "scripted",
+        limits: Mapping[str, int] | None = None,
+        reward: str = "sparse",
+        strict: bool = False,
+        render_mode: str | None = None,
+        trace_dir: str | None = None,
+        faults: Mapping[str, float] | None = None,
+    ) -> None:
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise UsageError(f"unknown render_mode {render_mode!r}; valid: None, human, ansi")
+        _check_split(split)
+        self.domain = domain
+        self.split = split
+        self.render_mode = render_mode
+        self._limits = Limits.of(limits)
+        self._settings: dict[str, Any] = {
+            "backend": backend, "user": user, "reward": reward, "strict": strict,
+            "trace_dir": trace_dir, "faults": faults,
+        }  # fmt: skip
+        self.observation_space = Message()
+        self.action_space = Message()
+        self._episode: Episode | None = None
+        self._attempts = 0
+        self._shown = 0
+
+    @property
+    def episode(self) -> Episode:
+        """The running or finished episode; for readers and graders, not for the agent."""
+        if self._episode is None:
+            raise UsageError("reset the environment first: it has no episode yet")
+        return self._episode
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The transcript so far, as chat messages."""
+        return self.episode.messages
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+        """Start an episode; see the class for what `options` takes."""
+        super().reset(seed=seed)
+        from tb_envs.episode import OPTIONS, Episode, Settings, choose_task, drive
+        from tb_envs.registration import load_domain
+        from tb_envs.task import get_task
+
+        options = options or {}
+        unknown = set(options) - set(OPTIONS)
+        if unknown:
+            raise UsageError(f"unknown option {', '.join(map(repr, sorted(unknown)))}; valid: {', '.join(OPTIONS)}")
+        split = options.get("split") or self.split
+        _check_split(split)
+        settings = Settings(
+            limits=self._limits, **{**self._settings, "user": options.get("user") or self._settings["user"]}
+        )
+        limits = Limits.of(options.get("limits"), self._limits)
+        task_id = options.get("task_id")
+        if task_id is None:
+            ids = load_domain(self.domain).suite_ids[split]
+            task_id = choose_task(ids, int(self.np_random.integers(len(ids))) if ids else 0)
+        task = get_task(task_id)
+        if task.domain.name != self.domain:
+            raise UsageError(f"task {task_id!r} is not of domain {self.domain!r}; make {task.domain.name!r} for it")
+        if self._episode is None or self._episode.settings != settings:
+            self.close()
+            self._episode = Episode(settings)
+        observation = drive(self._episode.reset(task, limits=limits, attempt=self._attempts))
+        self._attempts += 1
+        self._shown = 0
+        self._frozen = split if task_id in task.domain.suites[split] else ""
+        self._print()
+        info = self._info(tuple(self._episode.messages))
+        info.update(
+            task_id=task.id, domain=self.domain, split=self._frozen,
+            tools=task.domain.tool_definitions, instructions=task.instructions,
+        )  # fmt: skip
+        return observation, info
+
+    def step(self, action: Any) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """Take one turn of the agent.
+
+        Raises:
+            UsageError: before the first reset.
+            EpisodeError: with ``strict=True``, on a system error.
+        """
+        from tb_envs.episode import drive
+
+        episode = self.episode
+        was_over = episode.over
+        observation = drive(episode.act(action))
+        self._print()
+        info = self._info(() if was_over else episode.new_messages)
+        if episode.verdict is not None:
+            info.update(checks=episode.verdict.passed, verdict=episode.verdict)
+        reward = episode.reward if not was_over else 0.0
+        return observation, reward, episode.terminated, episode.truncated, info
+
+    def _info(self, messages: tuple[dict[str, Any], ...]) -> dict[str, Any]:
+        episode = self.episode
+        return {
+            "messages": messages,
+            "turns": episode.turns,
+            "user_turns": episode.user_turns,
+            "tool_calls": episode.tool_calls,
+            "outcome": episode.outcome,
+            "ended_by": episode.ended_by,
+            "error": episode.error,
+        }
+
+    def render(self) -> str | None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """``ansi``: the transcript as text. ``human`` prints as it goes and returns None."""
+        if self.render_mode != "ansi":
+            return None
+        from tb_envs.transcript import transcript
+
+        return transcript(self.episode)
+
+    def _print(self) -> None:
+        if self.render_mode == "human":
+            from tb_envs.transcript import entries
+
+            lines = entries(self.episode)
+            print("\n".join(lines[self._shown :]), flush=True)
+            self._shown = len(lines)
+
+    def close(self) -> None:
+        """Free the backend. Idempotent."""
+        if self._episode is not None:
+            self._episode.close()
+
+
+def _check_split(split: Any) -> None:
+    if split not in SPLITS:
+        raise UsageError(f"unknown split {split!r}; valid: {', '.join(SPLITS)}")
+
+
+__all__ = ["EpisodeError", "ThinkingBoxEnv"]

@@ -1,0 +1,315 @@
+"""Episode: one conversation on one fresh backend, the product that every face of the suite shows.
+
+It is asynchronous (`reset`, `act`, or `say` and `call`, then `finish`) and never suspends with the embedded backend and
+the scripted customer, so synchronous faces drive it inline with `drive`. It grades once, at the end, from the database.
+A system error ends it as ``error:*`` and is never a failure; what the agent does wrong is never a system error.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from tb_envs.actions import ToolCall, Turn, parse_action
+from tb_envs.errors import BackendError, CheckerError, EpisodeError, UsageError, UserError
+from tb_envs.grading.grade import Evidence, grade
+from tb_envs.grading.verdict import Verdict
+from tb_envs.limits import Limits
+from tb_envs.session.backend import Backend, ToolResult, error_result
+from tb_envs.session.faults import FaultyBackend, check_rates
+from tb_envs.session.local import LocalBackend
+from tb_envs.session.log import Event, Log
+from tb_envs.session.tools import END, HAND_OVER
+from tb_envs.store.journal import RowChange
+from tb_envs.task import Task, get_task
+from tb_envs.trace import write_trace
+from tb_envs.users.scripted import Reply, ScriptedUser
+
+T = TypeVar("T")
+BACKENDS = ("embedded",)
+USERS = ("scripted",)
+REWARDS = ("sparse", "dense")
+OPTIONS = ("task_id", "split", "user", "limits")
+OVER = "The conversation is over; reset the environment to start another."
+
+
+def drive(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine that never suspends, with no event loop and no thread."""
+    try:
+        coroutine.send(None)
+    except StopIteration as done:
+        return done.value
+    coroutine.close()
+    raise RuntimeError("this episode does I/O: await its methods instead of driving them inline")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What an episode is made with; the same for all domains, JSON-able."""
+
+    backend: str = "embedded"
+    user: str = "scripted"
+    limits: Limits = field(default_factory=Limits)
+    reward: str = "sparse"
+    strict: bool = False
+    trace_dir: str | None = None
+    faults: Mapping[str, float] | None = None
+
+    def __post_init__(self) -> None:
+        for name, value, valid in (
+            ("backend", self.backend, BACKENDS),
+            ("user", self.user, USERS),
+            ("reward", self.reward, REWARDS),
+        ):
+            if value not in valid:
+                raise UsageError(f"unknown {name} {value!r}; valid: {', '.join(valid)}")
+        if self.faults is not None:
+            check_rates(self.faults)
+
+
+class Episode:
+    """One attempt at one task.
+
+    Attributes:
+        task: the task being played.
+        messages: the whole transcript as chat messages (``user``, ``assistant``, ``tool``).
+        log: everything in one sequence, row changes included; not for the agent.
+        outcome: ``""`` while it runs, then ``success | failure | error:backend | error:user | error:checker``.
+        ended_by: ``agent | customer | handover | limit:turns | limit:tool_calls | limit:tokens | error``.
+        verdict: every check by name, at the end; None after a system error.
+        reward: at the end, from the database; 0.0 after a system error.
+    """
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.settings = settings or Settings()
+        self.backend: Backend | None = None
+        self.task: Task | None = None
+        self._clear()
+
+    def _clear(self) -> None:
+        self.messages: list[dict[str, Any]] = []
+        self.log: Log = []
+        self.changes: list[RowChange] = []
+        self.turns = self.user_turns = self.tool_calls = self._characters = 0
+        self.outcome = self.ended_by = self.error = ""
+        self.verdict: Verdict | None = None
+        self.reward = 0.0
+
+    # -- life
+
+    async def reset(self, task: str | Task, *, limits: Limits | None = None, attempt: int = 0) -> str:
+        """Start `task` on a fresh database and return the customer's first words.
+
+        Args:
+            task: a task or its id.
+            limits: in place of the settings' limits.
+            attempt: only seeds injected faults, so that a retry meets others.
+        """
+        self.close()
+        self._clear()
+        self.task = task if isinstance(task, Task) else get_task(task)
+        self.limits = limits or self.settings.limits
+        self.backend = LocalBackend(self.task)
+        if self.settings.faults:
+            self.backend = FaultyBackend(self.backend, self.settings.faults, self.task.id, attempt)
+        self.user = ScriptedUser(self.task.scenario.customer, self.task.domain.vocabulary, self.task.user_seed)
+        return self._hear(self.user.opening())
+
+    async def act(self, action: Any) -> str:
+        """Take one turn of the agent and return what it should read next; never raises for what the agent does."""
+        if self.task is None:
+            raise UsageError("reset the episode before the first action")
+        if self.outcome:
+            return OVER
+        self.turns += 1
+        turn = parse_action(action)
+        start = len(self.messages)
+        try:
+            observation = await self._take(turn)
+        except BackendError as error:
+            observation = self._fail("backend", error)
+        except UserError as error:
+            observation = self._fail("user", error)
+        if not self.outcome:
+            self._check_limits()
+        self.new_messages = tuple(m for m in self.messages[start:] if m["role"] != "assistant")
+        if self.outcome and self.settings.trace_dir:
+            write_trace(self, Path(self.settings.trace_dir))
+        if self.error and self.settings.strict:
+            raise EpisodeError(self.error)
+        return observation
+
+    async def say(self, text: str) -> str:
+        """Say `text` to the customer."""
+        return await self.act({"content": text, "tool_calls": []})
+
+    async def call(self, tool: str, /, **arguments: Any) -> str:
+        """Call one tool."""
+        return await self.act({"content": None, "tool_calls": [{"name": tool, "arguments": arguments}]})
+
+    async def finish(self) -> Verdict | None:
+        """End the conversation as the agent, if it still runs, and return the verdict."""
+        if self.task is None:
+            raise UsageError("reset the episode before finishing it")
+        if not self.outcome:
+            self._end("agent")
+        return self.verdict
+
+    def close(self) -> None:
+        """Free the backend. Idempotent."""
+        if self.backend is not None:
+            self.backend.close()
+            self.backend = None
+
+    # -- one turn
+
+    async def _take(self, turn: Turn) -> str:
+        if turn.problem:
+            self.messages.append({"role": "assistant", "content": ""})
+            return self._tell(turn.problem)
+        if not turn.calls:
+            self.messages.append({"role": "assistant", "content": turn.content})
+            self._note(Event("said", "", turn.content, {}, True, 0))
+            reply = self.user.reply(turn.content)
+            observation = self._hear(reply)
+            if reply.leaves:
+                self._end("customer")
+            return observation
+        return await self._run(turn)
+
+    async def _run(self, turn: Turn) -> str:
+        calls = [call._replace(id=call.id or f"call_{self.tool_calls + n}") for n, call in enumerate(turn.calls, 1)]
+        self.messages.append(
+            {
+                "role": "assistant",
+                "content": turn.content,
+                "tool_calls": [
+                    {
+                        "id": call.id,
+                        "type": "function",
+                        "function": {"name": call.name, "arguments": json.dumps(dict(call.arguments))},
+                    }
+                    for call in calls
+                ],
+            }
+        )
+        lines: list[str] = []
+        for call in calls:
+            if self.outcome:
+                result = error_result("refused", "The conversation has ended; this call was not carried out.")
+            elif self.tool_calls >= self.limits.tool_calls:
+                self._end("limit:tool_calls")
+                result = error_result("refused", "The limit of tool calls is reached; this call was not carried out.")
+            else:
+                result = await self._call(call)
+            self.messages.append({"role": "tool", "tool_call_id": call.id, "name": call.name, "content": result.text})
+            lines.append(f"[{call.name[:80]}] {result.text}")
+        return "\n".join(lines)
+
+    async def _call(self, call: ToolCall) -> ToolResult:
+        assert self.backend is not None
+        self.tool_calls += 1
+        number = self.tool_calls
+        try:
+            if call.problem:
+                result = error_result("invalid_arguments", call.problem)
+            else:
+                result = await self.backend.call(call.name, call.arguments)
+        finally:
+            changes = self.backend.take_changes()
+            self.changes += changes
+        arguments = result.arguments or call.arguments
+        self._note(Event("call", call.name, "", arguments, result.ok, number))
+        self.log += [Event("row", change.table, change.key, change, True, number) for change in changes]
+        self._note(Event("result", call.name, result.text, result.data, result.ok, number))
+        if result.ok and call.name == END:
+            self._end("agent")
+        elif result.ok and call.name == HAND_OVER:
+            self._end("handover")
+        return result
+
+    def _hear(self, reply: Reply) -> str:
+        self.user_turns += 1
+        self._note(Event("heard", "", reply.text, {"acts": reply.acts}, True, 0))
+        self.messages.append({"role": "user", "content": reply.text})
+        return reply.text
+
+    def _tell(self, text: str) -> str:
+        """Something the harness tells the agent; the customer neither says nor hears it."""
+        self._characters += len(text)
+        self.messages.append({"role": "user", "content": f"[system] {text}"})
+        return f"[system] {text}"
+
+    def _note(self, event: Event) -> None:
+        self._characters += len(event.text)
+        self.log.append(event)
+
+    # -- the end
+
+    def _check_limits(self) -> None:
+        if self.turns >= self.limits.turns:
+            self._end("limit:turns")
+        elif self.tool_calls >= self.limits.tool_calls:
+            self._end("limit:tool_calls")
+        elif self.limits.tokens and self._characters // 4 >= self.limits.tokens:
+            self._end("limit:tokens")
+
+    def _end(self, by: str) -> None:
+        assert self.task is not None
+        self.ended_by = by
+        self.log.append(Event("ended", by, "", {}, True, 0))
+        scenario, specs = self.task.scenario, self.task.domain.specs
+        try:
+            evidence = Evidence(specs, self.changes, self.log, scenario.about)
+            self.verdict = grade(scenario.expects, evidence, self.task.kinds)
+        except Exception as error:
+            self._fail("checker", CheckerError(f"the grader broke: {type(error).__name__}: {error}"))
+            return
+        self.outcome = "success" if self.verdict.success else "failure"
+        self.reward = self.verdict.reward(self.settings.reward)
+
+    def _fail(self, part: str, error: Exception) -> str:
+        self.outcome, self.ended_by, self.error = f"error:{part}", "error", str(error) or type(error).__name__
+        self.verdict, self.reward = None, 0.0
+        if not self.log or self.log[-1].kind != "ended":
+            self.log.append(Event("ended", "error", self.error, {}, False, 0))
+        return f"[system] The episode ended by a system error ({part}); it does not count."
+
+    # -- what the agent may know
+
+    @property
+    def over(self) -> bool:
+        """Whether the conversation has ended."""
+        return bool(self.outcome)
+
+    @property
+    def terminated(self) -> bool:
+        """Ended by the agent, a hand-over or the customer."""
+        return self.ended_by in ("agent", "handover", "customer")
+
+    @property
+    def truncated(self) -> bool:
+        """Ended by a limit or a system error."""
+        return bool(self.ended_by) and not self.terminated
+
+    @property
+    def tools(self) -> tuple[dict[str, Any], ...]:
+        """Function definitions of the tools; one object for all episodes of a domain."""
+        assert self.task is not None
+        return self.task.domain.tool_definitions
+
+    @property
+    def instructions(self) -> str:
+        """The agent's instructions, the policy included."""
+        assert self.task is not None
+        return self.task.instructions
+
+
+def choose_task(ids: Sequence[str], draw: int) -> str:
+    """The task a random draw means; `UsageError` for an empty suite."""
+    if not ids:
+        raise UsageError("this split has no frozen tasks; name one by options={'task_id': ...}")
+    return ids[draw % len(ids)]

@@ -1,0 +1,167 @@
+"""Expectations: what a task's right end is, as named data over the net diff and the log.
+
+Authors write them (`changed`, `created`, `kept`, `order`, …); `tb_envs.grading.grade` judges them. Whether an
+expectation is a *guard* (holds on the untouched database) or is *earned* is found by evaluating it there, never declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from tb_envs.authoring.models import table_of
+from tb_envs.errors import DomainError
+
+EventKind = Literal["call", "row", "said", "heard"]
+
+
+@dataclass(frozen=True)
+class Changed:
+    """This row ends with these fields; its other graded fields stay as they were."""
+
+    name: str
+    table: str
+    key: str
+    fields: Mapping[str, Any]
+    free: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Created:
+    """Exactly one new row like this."""
+
+    name: str
+    table: str
+    fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Removed:
+    """This row is gone."""
+
+    name: str
+    table: str
+    key: str
+
+
+@dataclass(frozen=True)
+class Kept:
+    """This row was never touched, not even for a moment."""
+
+    name: str
+    table: str
+    key: str
+
+
+@dataclass(frozen=True)
+class NeverCreated:
+    """No row like this was ever inserted."""
+
+    name: str
+    table: str
+    fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Events of one kind: a successful call of a tool, a row change, something said or heard.
+
+    `fields` are matched against a call's arguments, a row's values after the change, or ``text`` / ``act`` of speech.
+    """
+
+    kind: EventKind
+    name: str
+    fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Order:
+    """Each event like `then` has an event like `first` before it."""
+
+    name: str
+    first: Pattern
+    then: Pattern
+
+
+@dataclass(frozen=True)
+class Happened:
+    """An event like this is in the log."""
+
+    name: str
+    pattern: Pattern
+
+
+@dataclass(frozen=True)
+class Either:
+    """One of several ends that the policy allows; each is a tuple of expectations."""
+
+    name: str
+    ways: tuple[tuple[Expectation, ...], ...]
+
+
+Expectation: TypeAlias = Changed | Created | Removed | Kept | NeverCreated | Order | Happened | Either
+
+
+def changed(name: str, model: Any, key: str, *, free: tuple[str, ...] = (), **fields: Any) -> Changed:
+    """Row `key` ends with these fields; columns in `free` may change too, all others must not."""
+    if not fields:
+        raise DomainError(f"changed({name!r}): name at least one field")
+    return Changed(name, table_of(model), key, fields, frozenset(free))
+
+
+def created(name: str, model: Any, **fields: Any) -> Created:
+    """One new row with these fields; columns not named are not graded."""
+    if not fields:
+        raise DomainError(f"created({name!r}): name at least one field")
+    return Created(name, table_of(model), fields)
+
+
+def removed(name: str, model: Any, key: str) -> Removed:
+    """Row `key` is gone."""
+    return Removed(name, table_of(model), key)
+
+
+def kept(name: str, model: Any, key: str) -> Kept:
+    """Row `key` is never touched."""
+    return Kept(name, table_of(model), key)
+
+
+def never_created(name: str, model: Any, **fields: Any) -> NeverCreated:
+    """No such row is ever inserted."""
+    return NeverCreated(name, table_of(model), fields)
+
+
+def calls(tool: str, **arguments: Any) -> Pattern:
+    """A successful call of `tool` whose checked arguments match."""
+    return Pattern("call", tool, arguments)
+
+
+def writes(model: Any, **fields: Any) -> Pattern:
+    """A row of `model` that is inserted or updated to match."""
+    return Pattern("row", table_of(model), fields)
+
+
+def says(text: Any) -> Pattern:
+    """Something the agent says, matched on its whole text."""
+    return Pattern("said", "", {"text": text})
+
+
+def hears(act: str) -> Pattern:
+    """Something the customer does in words: ``consented``, ``accepted:upgrade``, ``gave:email``."""
+    return Pattern("heard", "", {"act": act})
+
+
+def order(name: str, first: Pattern, then: Pattern) -> Order:
+    """`first` before every `then`."""
+    return Order(name, first, then)
+
+
+def happened(name: str, pattern: Pattern) -> Happened:
+    """The log has an event like this."""
+    return Happened(name, pattern)
+
+
+def either(name: str, *ways: tuple[Expectation, ...]) -> Either:
+    """Any one of several complete ends."""
+    return Either(name, ways)

@@ -1,0 +1,309 @@
+"""The grader: a task's expectations held against an episode's row changes and log. Pure; it changes nothing.
+
+Closed world: every touched row must be claimed by an expectation, or belong to a derived table, or be a new narrative
+row about the task's own customer. Rows an agent creates are bound to expectations by content, never by id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+from tb_envs.authoring.models import TableSpec
+from tb_envs.grading.expectations import (
+    Changed,
+    Created,
+    Either,
+    Expectation,
+    Happened,
+    Kept,
+    NeverCreated,
+    Order,
+    Pattern,
+    Removed,
+)
+from tb_envs.grading.matchers import RowOf, accepts, describe
+from tb_envs.grading.verdict import NOTHING_ELSE, Check, Verdict
+from tb_envs.session.log import Event
+from tb_envs.store.journal import RowChange, Values
+
+Key = tuple[str, str]
+
+
+class Result(NamedTuple):
+    """How one expectation came out."""
+
+    passed: bool
+    expected: str
+    found: str
+
+
+class Evidence:
+    """An episode's changes and log, indexed once for all expectations."""
+
+    def __init__(
+        self, specs: Mapping[str, TableSpec], changes: Iterable[RowChange], log: Sequence[Event], about: Iterable[str]
+    ) -> None:
+        self.specs = specs
+        self.log = log
+        self.about = frozenset(about)
+        self.touched: dict[Key, list[RowChange]] = {}
+        for change in changes:
+            self.touched.setdefault((change.table, change.key), []).append(change)
+
+    def before(self, row: Key) -> Values | None:
+        """The row's values before the episode."""
+        return self.touched[row][0].before
+
+    def after(self, row: Key) -> Values | None:
+        """The row's values at the end."""
+        return self.touched[row][-1].after
+
+    def field(self, table: str, values: Values, column: str) -> Any:
+        """One column of a row's values."""
+        return values[self.specs[table].columns.index(column)]
+
+    def new_rows(self, table: str) -> list[Key]:
+        """Rows that did not exist before and do at the end, in order of creation."""
+        return [
+            row for row in self.touched if row[0] == table and self.before(row) is None and self.after(row) is not None
+        ]
+
+
+def grade(expects: Sequence[Expectation], evidence: Evidence, kinds: Mapping[str, Any] | None = None) -> Verdict:
+    """Judge every expectation; `kinds` says which are guards (computed on no evidence when not given)."""
+    if kinds is None:
+        kinds = kinds_of(expects, evidence.specs)
+    choices = [item.ways for item in expects if isinstance(item, Either)]
+    best: dict[str, Result] = {}
+    for chosen in product(*choices):
+        outcome = _evaluate(expects, chosen, evidence)
+        if not best or sum(r.passed for r in outcome.values()) > sum(r.passed for r in best.values()):
+            best = outcome
+        if all(result.passed for result in outcome.values()):
+            break
+    return Verdict(tuple(Check(name, kinds[name], *result) for name, result in best.items()))
+
+
+def kinds_of(expects: Sequence[Expectation], specs: Mapping[str, TableSpec]) -> dict[str, Any]:
+    """Which checks hold on the untouched database (guards) and which do not (earned)."""
+    nothing = Evidence(specs, (), (), ())
+    blank = grade(expects, nothing, dict.fromkeys([*(item.name for item in expects), NOTHING_ELSE], "earned"))
+    return {check.name: "guard" if check.passed else "earned" for check in blank.checks}
+
+
+def _evaluate(
+    expects: Sequence[Expectation], chosen: Sequence[tuple[Expectation, ...]], evidence: Evidence
+) -> dict[str, Result]:
+    ways = iter(chosen)
+    groups = [(item.name, next(ways) if isinstance(item, Either) else (item,)) for item in expects]
+    flat = [item for _, group in groups for item in group]
+    claimed: set[Key] = set()
+    results = _assign([item for item in flat if isinstance(item, Created)], evidence, claimed)
+    for item in flat:
+        if not isinstance(item, Created):
+            results[item.name] = _judge(item, evidence, claimed)
+    out: dict[str, Result] = {}
+    for name, group in groups:
+        parts = [results[item.name] for item in group]
+        if len(parts) == 1 and group[0].name == name:
+            out[name] = parts[0]
+        else:
+            out[name] = Result(
+                all(part.passed for part in parts),
+                " and ".join(part.expected for part in parts),
+                "; ".join(part.found for part in parts),
+            )
+    out[NOTHING_ELSE] = _nothing_else(evidence, claimed)
+    return out
+
+
+def _judge(item: Expectation, evidence: Evidence, claimed: set[Key]) -> Result:
+    match item:
+        case Changed():
+            return _judge_changed(item, evidence, claimed)
+        case Removed(_, table, key):
+            claimed.add((table, key))
+            gone = (table, key) in evidence.touched and evidence.after((table, key)) is None
+            return Result(gone, f"{table} {key} is removed", "removed" if gone else "it is still there")
+        case Kept(_, table, key):
+            claimed.add((table, key))
+            changes = evidence.touched.get((table, key), ())
+            found = "untouched" if not changes else "; ".join(show_change(change, evidence.specs) for change in changes)
+            return Result(not changes, f"{table} {key} stays as it is", found)
+        case NeverCreated(_, table, fields):
+            rows = [row for row in evidence.touched if row[0] == table and evidence.before(row) is None]
+            bad = [row for row in rows if any(_has(evidence, change, fields) for change in evidence.touched[row])]
+            claimed.update(bad)
+            found = (
+                "none" if not bad else "; ".join(show_change(evidence.touched[row][0], evidence.specs) for row in bad)
+            )
+            return Result(not bad, f"no new row in {table} with {_words(fields)}", found)
+        case Order(_, first, then):
+            return _judge_order(first, then, evidence)
+        case Happened(_, pattern):
+            seen = any(_like(event, pattern, evidence) for event in evidence.log)
+            return Result(seen, f"{_show_pattern(pattern)} happens", "it did" if seen else "it did not")
+        case _:
+            raise TypeError(f"cannot judge {item!r}")
+
+
+def _judge_changed(item: Changed, evidence: Evidence, claimed: set[Key]) -> Result:
+    row = (item.table, item.key)
+    claimed.add(row)
+    expected = f"{item.table} {item.key} ends with {_words(item.fields)}"
+    if row not in evidence.touched:
+        return Result(False, expected, "the row was not changed")
+    spec, first, last = evidence.specs[item.table], evidence.before(row), evidence.after(row)
+    if first is None or last is None:
+        return Result(False, expected, "the row was removed" if last is None else "the row did not exist before")
+    wrong: list[str] = []
+    for column, old, new in zip(spec.columns, first, last, strict=True):
+        if column in item.fields:
+            if not accepts(item.fields[column], new):
+                wrong.append(f"{column} is {new!r}")
+        elif new != old and column not in spec.free and column not in item.free:
+            wrong.append(f"{column} became {new!r} (was {old!r})")
+    if not wrong and not spec.revisable:
+        for change in evidence.touched[row]:
+            for column, old, new, now in zip(spec.columns, first, last, change.after or last, strict=True):
+                if now not in (old, new) and column not in spec.free and column not in item.free:
+                    wrong.append(f"{column} passed through {now!r}")
+    return Result(not wrong, expected, "; ".join(wrong) or "as expected")
+
+
+def _assign(items: list[Created], evidence: Evidence, claimed: set[Key]) -> dict[str, Result]:
+    """Bind new rows to `Created` expectations one to one, references between them included."""
+    options = [[row for row in evidence.new_rows(item.table) if _fits(item, row, evidence)] for item in items]
+    best: dict[int, Key] = {}
+
+    def consistent(bound: dict[int, Key]) -> bool:
+        ids = {items[index].name: row[1] for index, row in bound.items()}
+        for index, row in bound.items():
+            values = evidence.after(row) or ()
+            for column, matcher in items[index].fields.items():
+                known = isinstance(matcher, RowOf) and ids.get(matcher.expectation)
+                if known and evidence.field(row[0], values, column) != known:
+                    return False
+        return True
+
+    def search(index: int, bound: dict[int, Key]) -> bool:
+        nonlocal best
+        if len(bound) > len(best):
+            best = dict(bound)
+        if index == len(items):
+            return len(bound) == len(items)
+        for row in options[index]:
+            if row not in bound.values():
+                bound[index] = row
+                if consistent(bound) and search(index + 1, bound):
+                    return True
+                del bound[index]
+        return len(best) + len(items) - index > len(best) and search(index + 1, bound)
+
+    search(0, {})
+    claimed.update(best.values())
+    results: dict[str, Result] = {}
+    for index, item in enumerate(items):
+        expected = f"a new row in {item.table} with {_words(item.fields)}"
+        if index in best:
+            results[item.name] = Result(True, expected, f"{item.table} {best[index][1]}")
+        else:
+            results[item.name] = Result(False, expected, _nearest(item, evidence, claimed))
+    return results
+
+
+def _fits(item: Created, row: Key, evidence: Evidence) -> bool:
+    values = evidence.after(row) or ()
+    return all(accepts(matcher, evidence.field(row[0], values, column)) for column, matcher in item.fields.items())
+
+
+def _nearest(item: Created, evidence: Evidence, claimed: set[Key]) -> str:
+    """Attribute the most similar unclaimed new row to a failed expectation, so one fault is reported once."""
+    scored: list[tuple[int, Key]] = []
+    for row in evidence.new_rows(item.table):
+        if row not in claimed:
+            values = evidence.after(row) or ()
+            hits = sum(accepts(m, evidence.field(row[0], values, c)) for c, m in item.fields.items())
+            scored.append((hits, row))
+    scored.sort(key=lambda pair: -pair[0])
+    if not scored or 2 * scored[0][0] < len(item.fields):
+        return "no such row"
+    row = scored[0][1]
+    claimed.add(row)
+    values = evidence.after(row) or ()
+    wrong = [
+        f"{column} is {evidence.field(row[0], values, column)!r}"
+        for column, matcher in item.fields.items()
+        if not accepts(matcher, evidence.field(row[0], values, column))
+    ]
+    return f"{row[0]} {row[1]}, but {', '.join(wrong) or 'it points to another row'}"
+
+
+def _judge_order(first: Pattern, then: Pattern, evidence: Evidence) -> Result:
+    expected = f"{_show_pattern(first)} before {_show_pattern(then)}"
+    seen = False
+    for event in evidence.log:
+        if not seen and _like(event, then, evidence):
+            return Result(False, expected, f"{_show_pattern(then)} came first")
+        seen = seen or _like(event, first, evidence)
+    return Result(True, expected, "in order")
+
+
+def _like(event: Event, pattern: Pattern, evidence: Evidence) -> bool:
+    if event.kind != pattern.kind or event.name != pattern.name or not event.ok:
+        return False
+    if pattern.kind == "row":
+        change: RowChange = event.data
+        return change.after is not None and _has(evidence, change, pattern.fields)
+    if pattern.kind == "call":
+        return all(accepts(matcher, event.data.get(name)) for name, matcher in pattern.fields.items())
+    if "act" in pattern.fields:
+        return pattern.fields["act"] in event.data["acts"]
+    return accepts(pattern.fields["text"], event.text)
+
+
+def _has(evidence: Evidence, change: RowChange, fields: Mapping[str, Any]) -> bool:
+    values = change.after
+    return values is not None and all(
+        accepts(matcher, evidence.field(change.table, values, column)) for column, matcher in fields.items()
+    )
+
+
+def _nothing_else(evidence: Evidence, claimed: set[Key]) -> Result:
+    stray: list[str] = []
+    for row, changes in evidence.touched.items():
+        spec = evidence.specs[row[0]]
+        if row in claimed or spec.role == "derived":
+            continue
+        last = changes[-1].after
+        is_new = changes[0].before is None and last is not None
+        if spec.about and is_new and evidence.field(row[0], last or (), spec.about) in evidence.about:
+            continue
+        stray.extend(show_change(change, evidence.specs) for change in changes)
+    return Result(not stray, "nothing else changes", "; ".join(stray[:6]) or "nothing else changed")
+
+
+def show_change(change: RowChange, specs: Mapping[str, TableSpec]) -> str:
+    """One row change in a line."""
+    columns = specs[change.table].columns
+    if change.before is None or change.after is None:
+        values = change.after or change.before or ()
+        shown = ", ".join(f"{c}={v!r}" for c, v in zip(columns, values, strict=True) if v is not None and c != "id")
+        return f"{change.table} {change.key} {'created' if change.before is None else 'removed'}: {shown}"
+    moved = [
+        f"{c} {old!r} → {new!r}" for c, old, new in zip(columns, change.before, change.after, strict=True) if old != new
+    ]
+    return f"{change.table} {change.key}: {', '.join(moved) or 'rewritten unchanged'}"
+
+
+def _words(fields: Mapping[str, Any]) -> str:
+    return ", ".join(f"{column} = {describe(matcher)}" for column, matcher in fields.items()) or "any values"
+
+
+def _show_pattern(pattern: Pattern) -> str:
+    subject = {"call": pattern.name, "row": f"a row of {pattern.name}", "said": "saying", "heard": "hearing"}[
+        pattern.kind
+    ]
+    return f"{subject} ({_words(pattern.fields)})" if pattern.fields else subject

@@ -1,0 +1,39 @@
+"""Limits of an episode. A limit ends the talk; the database is graded all the same. There is no wall-clock limit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+from tb_envs.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long an episode may last.
+
+    Attributes:
+        turns: actions of the agent.
+        tool_calls: calls of tools.
+        tokens: everything said, called and answered, estimated as one token per four characters; 0 is no limit.
+    """
+
+    turns: int = 60
+    tool_calls: int = 120
+    tokens: int = 0
+
+    @classmethod
+    def of(cls, value: Mapping[str, int] | Limits | None, base: Limits | None = None) -> Limits:
+        """Limits from a mapping, the rest from `base`; `UsageError` names what is wrong."""
+        if isinstance(value, Limits):
+            return value
+        base = base or cls()
+        names = [item.name for item in fields(cls)]
+        merged = {name: getattr(base, name) for name in names}
+        for name, number in (value or {}).items():
+            if name not in names:
+                raise UsageError(f"unknown limit {name!r}; valid: {', '.join(names)}")
+            if type(number) is not int or number < (0 if name == "tokens" else 1):
+                raise UsageError(f"limit {name!r} must be a whole number of at least 1, got {number!r}")
+            merged[name] = number
+        return cls(**merged)

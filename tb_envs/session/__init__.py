@@ -1,0 +1,1 @@
+"""An agent's tool session over a store, and the log of what happened."""

@@ -1,0 +1,57 @@
+"""What an episode needs of a backend: a tool session, and an admin channel the agent cannot reach.
+
+Every backend answers the same calls with the same bytes. Its methods are coroutines because some backends do I/O; the
+embedded one never suspends.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+from tb_envs.authoring.values import Json
+from tb_envs.store.dump import Dump
+from tb_envs.store.journal import RowChange
+
+
+class ToolResult(NamedTuple):
+    """One answer of a tool.
+
+    Attributes:
+        ok: False for an error result.
+        data: the result object, or ``{"error": {"type", "message"}}``.
+        text: `data` as the JSON the agent reads.
+        arguments: the arguments as checked, empty when they were refused.
+    """
+
+    ok: bool
+    data: Json
+    text: str
+    arguments: Mapping[str, Any]
+
+
+class Backend(Protocol):
+    """One episode's tool session with its own fresh database."""
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """Call a tool. The agent's mistakes are error results; `BackendError` is a system error."""
+        ...
+
+    def take_changes(self) -> list[RowChange]:
+        """Admin: the row changes since the last time this was asked."""
+        ...
+
+    def dump(self) -> Dump:
+        """Admin: the whole database, canonically."""
+        ...
+
+    def close(self) -> None:
+        """Free everything. Idempotent."""
+        ...
+
+
+def error_result(kind: str, message: str, arguments: Mapping[str, Any] | None = None) -> ToolResult:
+    """An error result: ``unknown_tool``, ``invalid_arguments``, ``refused`` or ``temporary_failure``."""
+    data = {"error": {"type": kind, "message": message}}
+    return ToolResult(False, data, json.dumps(data, ensure_ascii=False), arguments or {})

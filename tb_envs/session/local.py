@@ -1,0 +1,105 @@
+"""The embedded backend: tools dispatched directly over the in-memory store. The default, and the reference for others.
+
+One call is one transaction: whatever goes wrong in a tool, nothing of it stays, ids included. What the agent provokes
+in the database (a constraint, an oversize number) is an error result; anything else that breaks is a `BackendError`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy.exc import DBAPIError
+
+from tb_envs.authoring.scenario import ToolFault
+from tb_envs.errors import BackendError, ToolError
+from tb_envs.session.backend import ToolResult, error_result
+from tb_envs.store.db import Db, IdSource
+from tb_envs.store.dump import Dump
+from tb_envs.store.journal import RowChange
+from tb_envs.store.sqlite import SqliteStore
+from tb_envs.task import Task
+
+
+class LocalBackend:
+    """A task's tool session in this process."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.tools = task.domain.tools
+        self.store = SqliteStore(task.pages.apply(task.domain.image), task.domain.specs)
+        self._ids = IdSource()
+        self.db = Db(self.store.connection, task.domain.specs, self._ids, task.now, task.domain.articles)
+        self._faults = {(fault.tool, fault.nth): fault for fault in task.scenario.tool_faults}
+        self._counts: Counter[str] = Counter()
+        self._changes: list[RowChange] = []
+        self._call = 0
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """Check the arguments, run the tool in a transaction, return what the agent reads."""
+        self._call += 1
+        found = self.tools.get(tool)
+        if found is None:
+            near = difflib.get_close_matches(str(tool)[:80], self.tools, 3, 0.5)
+            hint = f" Did you mean {', '.join(near)}?" if near else " See the list of tools."
+            return error_result("unknown_tool", f"There is no tool {str(tool)[:80]!r}.{hint}")
+        try:
+            checked = found.validate(arguments)
+        except ToolError as error:
+            return error_result("invalid_arguments", str(error))
+        fault = self._due_fault(tool)
+        if fault is not None and not fault.applied:
+            return error_result("temporary_failure", fault.says, checked)
+        try:
+            if found.effect == "write":
+                data = self._write(found.function, checked)
+            else:
+                data = found.function(self.db, **checked)
+        except ToolError as error:
+            return error_result("refused", str(error), checked)
+        except (DBAPIError, sqlite3.Error, OverflowError) as error:
+            return error_result("refused", f"The records do not allow this: {_root(error)}.", checked)
+        except Exception as error:
+            raise BackendError(f"tool {tool} broke: {type(error).__name__}: {error}") from error
+        if fault is not None:
+            return error_result("temporary_failure", fault.says, checked)
+        return ToolResult(True, data, json.dumps(data, ensure_ascii=False), checked)
+
+    def _write(self, function: Any, checked: Mapping[str, Any]) -> dict[str, Any]:
+        self._ids.mark()
+        self.store.begin()
+        try:
+            data = function(self.db, **checked)
+            self._changes += self.store.commit(self._call)
+        except BaseException:
+            self.store.rollback()
+            self._ids.roll_back()
+            raise
+        return data
+
+    def _due_fault(self, tool: str) -> ToolFault | None:
+        if not self._faults:
+            return None
+        self._counts[tool] += 1
+        return self._faults.get((tool, self._counts[tool]))
+
+    def take_changes(self) -> list[RowChange]:
+        """Row changes since the last time this was asked."""
+        changes, self._changes = self._changes, []
+        return changes
+
+    def dump(self) -> Dump:
+        """The whole database, canonically."""
+        return self.store.dump()
+
+    def close(self) -> None:
+        """Give the database back. Idempotent."""
+        self.store.close()
+
+
+def _root(error: BaseException) -> str:
+    return str(getattr(error, "orig", None) or error)[:200]

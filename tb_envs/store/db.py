@@ -1,0 +1,146 @@
+"""What a tool's body sees of the database: a few verbs on the domain's models, SQLAlchemy Core underneath.
+
+Statements are built once per model and set of columns and then only bound, which is what makes a call cost
+microseconds. `Db` knows the frozen clock and the id source; it commits nothing (the session does).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Connection, Delete, Insert, Row, Select, Update, bindparam, delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from tb_envs.authoring.models import TableSpec, table_of
+from tb_envs.authoring.values import parse_time
+from tb_envs.authoring.world import FIRST_NEW_NUMBER
+from tb_envs.errors import DomainError, ToolError
+from tb_envs.store.articles import Articles
+
+Found = Row[Any]
+
+
+class IdSource:
+    """New ids of one episode: per prefix they count up, and roll back with a failed call."""
+
+    __slots__ = ("_kept", "_next")
+
+    def __init__(self) -> None:
+        self._next: dict[str, int] = {}
+        self._kept: dict[str, int] = {}
+
+    def new(self, prefix: str) -> str:
+        """The next id of a prefix, e.g. ``TK-90001``."""
+        number = self._next.get(prefix, FIRST_NEW_NUMBER)
+        self._next[prefix] = number + 1
+        return f"{prefix}-{number}"
+
+    def mark(self) -> None:
+        """Remember the counters."""
+        self._kept = dict(self._next)
+
+    def roll_back(self) -> None:
+        """Return to the last mark."""
+        self._next = dict(self._kept)
+
+
+class Db:
+    """The database of one episode, as its tools see it."""
+
+    __slots__ = ("_execute", "_ids", "_specs", "articles", "connection", "now", "now_text", "today")
+
+    def __init__(
+        self, connection: Connection, specs: Mapping[str, TableSpec], ids: IdSource, now: str, articles: Articles
+    ) -> None:
+        self.connection = connection
+        self._execute = connection.execute
+        self._specs = specs
+        self._ids = ids
+        self.now: datetime = parse_time(now)
+        self.now_text = now
+        self.today = now[:10]
+        self.articles = articles
+
+    def one(self, model: Any, key: str) -> Found:
+        """The row with this id; a `ToolError` that names the id if there is none."""
+        row = self.get(model, key)
+        if row is None:
+            raise ToolError(f"There is no {_noun(model)} {str(key)[:60]!r}.")
+        return row
+
+    def get(self, model: Any, key: str | None) -> Found | None:
+        """The row with this id, or None."""
+        return self._execute(_select(model, ("id",), ()), {"id": key}).first()
+
+    def rows(self, model: Any, *, order_by: str | tuple[str, ...] = "id", **equal: Any) -> list[Found]:
+        """All rows whose columns equal the given values, in order."""
+        order = (order_by,) if isinstance(order_by, str) else order_by
+        return list(self._execute(_select(model, tuple(equal), order), equal))
+
+    def first(self, model: Any, *, order_by: str | tuple[str, ...] = "id", **equal: Any) -> Found | None:
+        """The first row whose columns equal the given values, or None."""
+        order = (order_by,) if isinstance(order_by, str) else order_by
+        return self._execute(_select(model, tuple(equal), order), equal).first()
+
+    def query(self, statement: Select[Any], values: Mapping[str, Any] | None = None) -> list[Found]:
+        """Rows of any SQLAlchemy select."""
+        return list(self._execute(statement, dict(values or {})))
+
+    def insert(self, model: Any, **values: Any) -> Found:
+        """Insert a row; a missing `id` comes from the episode's id source."""
+        if "id" not in values:
+            prefix = self._specs[table_of(model)].prefix
+            if prefix is None:
+                raise DomainError(f"{table_of(model)} has natural ids: give `id=`")
+            values["id"] = self._ids.new(prefix)
+        self._write(_insert(model), values)
+        return self.one(model, values["id"])
+
+    def update(self, model: Any, key: str, **values: Any) -> Found:
+        """Change columns of the row with this id."""
+        self._write(_update(model), {"_id": key, **values})
+        return self.one(model, key)
+
+    def delete(self, model: Any, key: str) -> None:
+        """Delete the row with this id."""
+        self._write(_delete(model), {"_id": key})
+
+    def _write(self, statement: Insert | Update | Delete, values: dict[str, Any]) -> None:
+        try:
+            self._execute(statement, values)
+        except IntegrityError as error:
+            raise ToolError(f"The records do not allow this: {error.orig}.") from error
+
+
+@cache
+def _select(model: Any, equal: tuple[str, ...], order: tuple[str, ...]) -> Select[Any]:
+    table = model.__table__
+    statement = select(table).where(*(table.c[name] == bindparam(name) for name in equal))
+    return statement.order_by(
+        *(table.c[name.lstrip("-")].desc() if name[0] == "-" else table.c[name] for name in order)
+    )
+
+
+@cache
+def _insert(model: Any) -> Insert:
+    return insert(model.__table__).inline()
+
+
+@cache
+def _update(model: Any) -> Update:
+    table = model.__table__
+    return update(table).where(table.c.id == bindparam("_id"))
+
+
+@cache
+def _delete(model: Any) -> Delete:
+    table = model.__table__
+    return delete(table).where(table.c.id == bindparam("_id"))
+
+
+def _noun(model: Any) -> str:
+    name = table_of(model).replace("_", " ")
+    return name[:-3] + "y" if name.endswith("ies") else name.removesuffix("s")

@@ -1,0 +1,94 @@
+"""The seed image: a company's database as immutable bytes, built once, and a task's pages on top of it.
+
+A task differs from the seed in a few dozen pages; only those are kept, so hundreds of tasks cost a few megabytes and a
+reset is one copy. Images are a way to be fast: what identifies a state is its canonical dump, never these bytes.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import create_engine
+from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy.pool import StaticPool
+
+from tb_envs.authoring.models import TableSpec
+from tb_envs.authoring.world import World
+from tb_envs.errors import DomainError
+from tb_envs.store.journal import TABLE, sqlite_ddl
+
+PAGE = 1024
+"""Bytes per page: small pages keep both the image and a task's share of it small."""
+
+
+@dataclass(frozen=True)
+class Pages:
+    """What a task changes of the seed image: whole pages by number, and the image's new length."""
+
+    length: int
+    changed: tuple[tuple[int, bytes], ...]
+
+    def apply(self, seed: bytes) -> bytearray:
+        """The task's image, a copy of its own."""
+        image = bytearray(seed)
+        image.extend(bytes(max(0, self.length - len(seed))))
+        for start, page in self.changed:
+            image[start : start + len(page)] = page
+        return image
+
+
+def build_seed(base: type[DeclarativeBase], specs: Mapping[str, TableSpec], world: World) -> bytes:
+    """Create the schema through SQLAlchemy, insert the world's rows, add the journal; return the image."""
+    raw = sqlite3.connect(":memory:", isolation_level=None)
+    raw.execute(f"PRAGMA page_size={PAGE}")
+    raw.execute("PRAGMA foreign_keys=ON")
+    engine = create_engine("sqlite://", creator=lambda: raw, poolclass=StaticPool)
+    base.metadata.create_all(engine)
+    _write(raw, world)
+    for statement in sqlite_ddl(specs):
+        raw.execute(statement)
+    raw.execute("VACUUM")
+    image = raw.serialize()
+    engine.dispose()
+    return image
+
+
+def build_pages(seed: bytes, world: World) -> Pages:
+    """The pages that a task's rows change in the seed image."""
+    raw = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        raw.deserialize(seed)
+        raw.execute("PRAGMA foreign_keys=ON")
+        _write(raw, world)
+        raw.execute(f"DELETE FROM {TABLE}")
+        image = raw.serialize()
+    finally:
+        raw.close()
+    changed = [
+        (start, image[start : start + PAGE])
+        for start in range(0, len(image), PAGE)
+        if image[start : start + PAGE] != seed[start : start + PAGE]
+    ]
+    return Pages(len(image), tuple(changed))
+
+
+def _write(raw: sqlite3.Connection, world: World) -> None:
+    inserts, updates = world.patch()
+    raw.execute("BEGIN")
+    for name, row in inserts:
+        columns = ", ".join(f'"{column}"' for column in row)
+        _run(raw, f'INSERT INTO "{name}" ({columns}) VALUES ({", ".join("?" * len(row))})', row, name)
+    for name, row in updates:
+        assignments = ", ".join(f'"{column}"=:{column}' for column in row if column != "id")
+        _run(raw, f'UPDATE "{name}" SET {assignments} WHERE id=:id', row, name)
+    raw.execute("COMMIT")
+
+
+def _run(raw: sqlite3.Connection, statement: str, row: dict[str, Any], table: str) -> None:
+    try:
+        raw.execute(statement, row if ":id" in statement else tuple(row.values()))
+    except sqlite3.Error as error:
+        raise DomainError(f"{table} {row.get('id')}: {error}; row {row}") from error

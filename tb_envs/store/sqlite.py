@@ -1,0 +1,89 @@
+"""The embedded store: one SQLite database in memory per episode, on a pooled connection of one engine.
+
+A reset copies the task's image into a kept connection (`deserialize`); nothing of the episode before can survive it.
+Each tool call is one transaction. The store never interprets what it holds.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine
+from sqlalchemy.pool import QueuePool
+
+from tb_envs.authoring.models import TableSpec
+from tb_envs.store.dump import canonical_dump
+from tb_envs.store.journal import TABLE, RowChange, read_change
+
+KEPT = 64
+"""Idle connections kept for the next reset; live ones are not limited."""
+_READ = f"SELECT seq, tbl, key, before, after FROM {TABLE} WHERE seq > ? ORDER BY seq"
+
+
+def _connect() -> sqlite3.Connection:
+    raw = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None, cached_statements=256)
+    raw.execute("PRAGMA foreign_keys=ON")
+    raw.execute("PRAGMA temp_store=MEMORY")
+    return raw
+
+
+@cache
+def engine() -> Engine:
+    """The process's engine: it serves every episode of every domain, so statements are compiled once."""
+    made = create_engine(
+        "sqlite://",
+        creator=_connect,
+        poolclass=QueuePool,
+        pool_size=KEPT,
+        max_overflow=-1,
+        pool_reset_on_return=None,
+        isolation_level="AUTOCOMMIT",
+        skip_autocommit_rollback=True,
+        query_cache_size=2000,
+    )
+    os.register_at_fork(after_in_child=lambda: made.dispose(close=False))
+    return made
+
+
+class SqliteStore:
+    """One episode's database."""
+
+    def __init__(self, image: bytes | bytearray, specs: Mapping[str, TableSpec]) -> None:
+        self.specs = specs
+        self.connection: Connection = engine().connect()
+        raw = self.connection.connection.driver_connection
+        assert isinstance(raw, sqlite3.Connection)
+        self.raw = raw
+        raw.deserialize(image)
+        self._seen = 0
+
+    def begin(self) -> None:
+        """Start the transaction of a tool call."""
+        self.raw.execute("BEGIN")
+
+    def commit(self, call: int) -> list[RowChange]:
+        """End it, and return the row changes that call number `call` made."""
+        self.raw.execute("COMMIT")
+        rows = self.raw.execute(_READ, (self._seen,)).fetchall()
+        if rows:
+            self._seen = rows[-1][0]
+        return [read_change(row, call) for row in rows]
+
+    def rollback(self) -> None:
+        """End it as if it had never begun."""
+        if self.raw.in_transaction:
+            self.raw.execute("ROLLBACK")
+
+    def dump(self) -> dict[str, dict[str, tuple[Any, ...]]]:
+        """Every row of every table, by table and key; for proofs and audits, not for the hot path."""
+        return canonical_dump(self.raw, self.specs)
+
+    def close(self) -> None:
+        """Give the connection back. Idempotent."""
+        if not self.connection.closed:
+            self.rollback()
+            self.connection.close()

@@ -1,0 +1,191 @@
+"""Which facts a clause asks for.
+
+Refuses statements ("I have sent it to your e-mail"), refusals of facts ("I don't need your number"),
+examples and channels ("by e-mail"), and a value that is restated: that is `values.py`.
+"""
+
+from __future__ import annotations
+
+from .clauses import Clause
+from .lexicon import ASK_VERBS, GET_VERBS, LOOK, NEED_VERBS, QUESTION_WORDS
+from .phrases import Node, Span, longest, stems
+from .vocabulary import Mention
+from .words import Is
+
+_MODAL = frozenset("can could may might shal should would wil".split())
+_AGENT = frozenset("i we me us they he she manager system team".split())
+_SUBJECTS = frozenset("i we you they he she it".split())
+_VERBS = _SUBJECTS | frozenset("is are was were hav do wil can could would should may might be been am has".split())
+_BEFORE_QUESTION = frozenset(
+    "and or to in on at under with for from by of ask know tel me us say explain confirm clarifi understand plu specifi"
+    " advis indicat stat curiou wonder first about also exactli then remind mention wel okai so hi hello thank".split()
+)
+_AUX = frozenset("is are was were do did wil would can could should hav".split())
+_CHANNEL = frozenset("by via through over per".split())
+_SEND = frozenset(stems("send forward deliver copy email mail dispatch post text emailed arrive"))
+_ELSEWHERE = frozenset(
+    stems(
+        "check see allow note hold wait keep contact call visit refer find look feel use remember expect open click follow"
+        " reply bear accept excuse ignore disregard watch rest stand respond stay come bring go try reach"
+    )
+)
+_LOOSE_BEFORE = frozenset("which what whose me us".split())
+_LOOSE_ASK = frozenset(stems("give tell need have share provide send confirm get require"))
+_AFTER_LOOSE = _AUX | frozenset("you i we it that for to on in of about or and with by at they she he be".split())
+_BLOCKING = frozenset(("wait", "bye", "done", "refused"))
+
+
+def mentions(clause: Clause, tree: Node, own: Node | None) -> list[Span]:
+    """The facts that the clause names, right or loose, whatever its mood."""
+    found = longest(tree, clause.row, own)
+    for at, span in enumerate(found[:-1]):  # "booking and phone number"
+        follow = found[at + 1]
+        if follow.lo - span.hi <= 1 and (follow.lo > span.hi or span.hi in clause.commas) and follow.hi - follow.lo > 1:
+            if follow.lo > span.hi and clause.row[span.hi] not in ("and", "or"):
+                continue
+            node = tree
+            for word in (*clause.row[span.lo : span.hi], clause.row[follow.hi - 1]):
+                node = node.get(word, {})
+            if None in node and span.means.loose:
+                found[at] = span._replace(means=node[None])
+    return found
+
+
+def cue(clause: Clause, inherits: bool = False) -> bool:
+    """Whether the clause has the mood of asking for something to be told."""
+    row, labels, size = clause.row, clause.labels, len(clause.row)
+    if "ask" in labels and not _refuses(row, labels["ask"]):
+        return True
+    for at, word in enumerate(row):
+        if word in QUESTION_WORDS:
+            if question_word(clause, at):
+                return True
+        elif word in ASK_VERBS:
+            text = clause.words[at].text
+            if not text.endswith("ed") and text not in ("sent", "said", "told", "gave", "given") and _customers(row, at):
+                return True
+        elif word in _MODAL and at + 2 < size:
+            if row[at + 1] in ("i", "we") and row[at + 2] in GET_VERBS:
+                return True
+            if "you" in row[at + 1 : at + 3] and _asked_to_do(row, at):
+                return True
+        elif word in NEED_VERBS and _agents_need(row, at):
+            return True
+    polite = clause.polite
+    if polite and not _BLOCKING.intersection(labels):
+        first = row[0] if 0 in polite else ""
+        if first not in _ELSEWHERE and not ({"i", "we"} & set(row[:2]) and 0 not in polite):
+            return True
+    if fragment(clause):
+        return inherits or clause.question or "empathy" not in labels and "greet" not in labels
+    return clause.question and "consent" not in labels
+
+
+def fragment(clause: Clause) -> bool:
+    """No verb and no subject: "Booking number and e-mail"."""
+    return not any(word in _VERBS or word in _ELSEWHERE for word in clause.row) and not any(
+        token.text.endswith(("ed", "ing")) and token.stem not in ("booking", "need", "bil", "end") for token in clause.words[:1]
+    )
+
+
+def question_word(clause: Clause, at: int) -> bool:
+    """Whether the word at `at` asks, rather than joins ("when you arrive", "that is why")."""
+    row, word = clause.row, clause.row[at]
+    before = row[at - 1] if at else ""
+    if word == "when" and not (at + 1 < len(row) and row[at + 1] in _AUX or before in ("know", "tel", "me", "confirm", "for", "of") or len(row) < 4 and clause.question):
+        return False
+    if "wait" in clause.labels and not clause.question and at:
+        return False
+    if at == 0 or at in clause.commas or before in _BEFORE_QUESTION:
+        return True
+    return clause.question and before not in ("is", "see", "booking", "stay", "room", "rate")
+
+
+def _refuses(row: list[str], at: int) -> bool:
+    """"You don't need to give …", "no need to share"."""
+    before = row[max(0, at - 3) : at]
+    return ("not" in before or "no" in before or "never" in before) and row[at] != "without" and not ("you" in before and row[at] == "you")
+
+
+def _customers(row: list[str], at: int) -> bool:
+    """Whether the telling verb at `at` is the customer's to do."""
+    for back in range(at - 1, max(-1, at - 6), -1):
+        here = row[back]
+        if here == "you":
+            return not _refuses(row, back) or row[back - 1] == "not" and back > 1 and row[back - 2] in _MODAL
+        if here in _AGENT:
+            return False
+        if here in ("not", "never", "no"):
+            return False
+    return at == 0 or row[at - 1] not in ("wil",)
+
+
+def _asked_to_do(row: list[str], at: int) -> bool:
+    rest = row[at + 1 : at + 9]
+    you = rest.index("you")
+    follow = rest[you + 1 :]
+    if follow[:1] and follow[0] in ("lik", "want", "prefer", "wish", "agre", "accept", "need"):
+        return False
+    return any(word in ASK_VERBS or word in LOOK or word in ("hav", "get", "know") for word in follow)
+
+
+def _agents_need(row: list[str], at: int) -> bool:
+    before = row[max(0, at - 5) : at]
+    if "not" in before or "never" in before or "you" in before:
+        return False
+    return "i" in before or "we" in before or at == 0
+
+
+def asked(clause: Clause, found: list[Span], inherits: bool) -> list[tuple[str, bool]]:
+    """The facts asked for (name, loosely), in order; empty for a statement."""
+    if not found or not cue(clause, inherits):
+        return []
+    row, dets, words = clause.row, clause.dets, clause.words
+    consent = "consent" in clause.labels and not any(word in QUESTION_WORDS for word in row)
+    out: list[tuple[str, bool]] = []
+    for span in found:
+        lo, hi = span.lo, span.hi
+        mention: Mention = span.means
+        det = dets[lo]
+        if det == "my" or (mention.loose and not _directly(clause, span)) or valued(clause, hi):
+            continue
+        before = row[lo - 1] if lo else ""
+        if mention.fact in ("email", "phone") and hi - lo == 1:
+            if before in _CHANNEL or (hi < len(row) and row[hi] in ("you", "it", "that", "them")) or before in ("wil", "can", "to") and det != "your" and hi < len(row):
+                continue
+            if before in ("to", "on") and _SEND.intersection(row[:lo]) and not any(word in QUESTION_WORDS for word in row[:lo]):
+                continue
+        if consent and not (det == "your" and _strong(clause)):
+            continue
+        out.append((mention.fact, mention.loose))
+    return out
+
+
+def _strong(clause: Clause) -> bool:
+    return any(word in ASK_VERBS for word in clause.row)
+
+
+def _directly(clause: Clause, span: Span) -> bool:
+    """A common word asks for a fact only next to a question word or a request."""
+    row, lo, hi = clause.row, span.lo, span.hi
+    if hi < len(row) and row[hi] not in _AFTER_LOOSE:
+        return False
+    before = row[lo - 1] if lo else ""
+    if before in _LOOSE_BEFORE:
+        return True
+    if before == "is" and lo > 1 and row[lo - 2] in ("what", "which"):
+        return True
+    if clause.dets[lo] == "your" and before in _LOOSE_ASK and hi == len(row):
+        return True
+    return len(row) == hi - lo and (clause.question or bool(clause.polite))
+
+
+def valued(clause: Clause, hi: int) -> bool:
+    """Whether a value follows the phrase that ends at `hi`: it is restated, not asked for."""
+    words = clause.words
+    for at in range(hi, min(hi + 4, len(words))):
+        if words[at].kind not in (Is.WORD, Is.MARK):
+            return words[at].kind is not Is.NUMBER or at > hi or words[at].text not in ("2", "3", "1", "4")
+        if words[at].stem not in ("is", "as", "of", "number", "are", "end", "in", "for", "be", "to", "it", "on", "from", "was", "which"):
+            return False
+    return False

@@ -1,0 +1,132 @@
+"""Split what was heard into clauses: rows of stems with the labels that stand in them.
+
+Refuses to judge: a clause says which words and phrases it has, not what they amount to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .lexicon import ASK_VERBS, LABELS, QUESTION_WORDS, STARTERS
+from .phrases import DETERMINERS, FILLERS, POLITE, Span, compiled, every
+from .words import Is, Token, tokens
+
+PHRASES = compiled(LABELS)
+MAX_CLAUSES = 160
+_ALWAYS_SPLIT = frozenset("but because although whereas however".split())
+_SPLIT_BEFORE_SUBJECT = frozenset("and or so then while as since nor yet plus".split())
+_NUMBER_AFTER = frozenset("booking confirm phone card ticket loyalti member polici order account claim case folio employe licens".split())
+_INTERROGATIVE = QUESTION_WORDS | frozenset("can could may might would will wil shall shal should do is are was were hav am".split())
+_COMMA_STARTERS = STARTERS | QUESTION_WORDS
+
+
+@dataclass(slots=True)
+class Clause:
+    """A stretch of one sentence with at most one mood."""
+
+    words: list[Token] = field(default_factory=list[Token])
+    row: list[str] = field(default_factory=list[str])
+    dets: list[str] = field(default_factory=list[str])
+    """For each word, the determiner before it ("your", "my", "no", …) or an empty string."""
+    polite: set[int] = field(default_factory=set[int])
+    """Where "please" stood before the word."""
+    commas: set[int] = field(default_factory=set[int])
+    """Where a comma or colon stood before the word."""
+    sentence: int = 0
+    question: bool = False
+    now: bool = False
+    already: bool = False
+    spans: list[Span] = field(default_factory=list[Span])
+    labels: dict[str, int] = field(default_factory=dict[str, int])
+    """Label → where it stands first."""
+    hyp: int = 10_000
+    """From this word on, what is said is hypothetical."""
+
+
+def clauses(text: str) -> list[Clause]:
+    """The clauses of `text`, in order."""
+    out: list[Clause] = []
+    clause = Clause()
+    sentence, det, gap = 0, "", ""
+    polite = False
+    begun = 0  # the first clause of this sentence in `out`
+    for token in tokens(text):
+        if token.kind is Is.MARK:
+            mark = token.text
+            if mark in ",:-":
+                gap = mark
+                continue
+            if clause.row:
+                out.append(clause)
+                clause = Clause()
+            if mark == "?" and begun < len(out):
+                out[-1].question = True
+                for earlier in out[begun:-1]:
+                    earlier.question = earlier.row[0] in _INTERROGATIVE
+            if begun < len(out):
+                sentence += 1
+                begun = len(out)
+                if len(out) > MAX_CLAUSES:
+                    break
+            clause.sentence = sentence
+            det, gap, polite = "", "", False
+            continue
+        word, stem = token.text, token.stem
+        if word in DETERMINERS:
+            det = word
+            continue
+        if word in FILLERS:
+            if word in POLITE:
+                polite = True
+                if clause.row:
+                    clause.polite.add(len(clause.row))
+            elif word == "now":
+                clause.now = True
+            elif word in ("already", "successfully"):
+                clause.already = True
+            continue
+        row = clause.row
+        if row:
+            last = row[-1]
+            if stem in _ALWAYS_SPLIT:
+                out.append(clause)
+                clause = Clause(sentence=sentence)
+                det, gap = "", ""
+                continue
+            if (
+                (last in _SPLIT_BEFORE_SUBJECT or gap) and (stem in _COMMA_STARTERS or polite or (stem in ASK_VERBS and last in ("and", "so", "then")))
+            ) and not (last == "so" and stem == "that"):
+                if last in _SPLIT_BEFORE_SUBJECT:
+                    for column in (clause.row, clause.words, clause.dets):
+                        column.pop()
+                if clause.row:
+                    out.append(clause)
+                clause = Clause(sentence=sentence)
+                row = clause.row
+            elif stem == "no" and last in _NUMBER_AFTER:
+                stem = "number"
+        if polite:
+            clause.polite.add(len(row))
+            polite = False
+        if gap:
+            clause.commas.add(len(row))
+            gap = ""
+        row.append(stem)
+        clause.words.append(token)
+        clause.dets.append(det)
+        det = ""
+    if clause.row:
+        out.append(clause)
+    hypothetical = -1
+    for clause in out:
+        labels = clause.labels
+        clause.spans = every(PHRASES, clause.row)
+        for span in clause.spans:
+            for label in span.means:
+                labels.setdefault(label, span.lo)
+        if hypothetical == clause.sentence:
+            clause.hyp = 0
+        elif "hyp" in labels:
+            clause.hyp = labels["hyp"]
+            hypothetical = clause.sentence
+    return out

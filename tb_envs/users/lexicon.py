@@ -1,0 +1,218 @@
+"""The words of business English that carry intent, as data: phrases by label, verbs by class.
+
+Refuses to hold logic and anything of one domain. Phrases are compared by stem, with determiners and
+fillers dropped (`phrases.py`), so one spelling stands for its inflections.
+"""
+
+from __future__ import annotations
+
+from .phrases import stems
+
+
+def _class(words: str) -> frozenset[str]:
+    return frozenset(part for word in words.split() for part in stems(word))
+
+
+ASK_VERBS = _class(
+    "give provide tell share confirm send remind specify state supply spell read repeat verify type clarify explain"
+    " advise indicate enter pass forward quote say list submit identify describe mention name inform show double-check"
+    " write post drop recall disclose present furnish reveal text fill input elaborate paste dictate let outline drop"
+)
+GET_VERBS = _class("have get ask know take grab see note collect obtain request confirm verify borrow enquire inquire check record jot learn")
+NEED_VERBS = _class("need require want appreciate lack missing like love")
+DONE_VERBS = _class(
+    "cancel refund change move update book process issue complete confirm apply waive remove add extend upgrade"
+    " downgrade reverse credit send email resolve fix close finalise arrange adjust correct transfer merge reinstate"
+    " split restore post reissue schedule reschedule rebook modify amend delete settle sort switch swap grant approve"
+    " reduce compensate reimburse release block unblock freeze lock replace reorder ship enroll enrol activate"
+    " deactivate enable disable assign provision revoke renew honour honor shorten attach combine consolidate void"
+    " withdraw return exchange deduct discount lower increase raise lift order create generate print execute secure"
+    " postpone shift link give set do take rectify handle redeem register relocate make pay put accept bring terminate"
+    " wipe clear deduct price-match dispatch deliver install unlock reset top-up guarantee place extend implement drop"
+)
+PLAIN_PAST = frozenset(
+    "sent done given gave made taken took put set paid reset split brought lifted withdrawn shifted cut shipped".split()
+)
+"""Past forms that do not end in -ed."""
+BOOKKEEPING = _class("ticket case note record file log summary comment memo remark profile notes documentation system team")
+WEAK_DONE = _class("give take make put do place set pay accept raise open create register secure handle bring drop confirm return")
+"""They tell of an end only with an agent as subject or in the passive, and not of themselves."""
+CAPABLE = _class(
+    "able possible allow permit eligible qualify entitle approve grant authorise accept offer refund cancel waive change move"
+    " make do proceed process provide issue give honour accommodate extend upgrade remove reverse reduce apply cover"
+    " support available refundable happen work release share disclose discuss transfer add book complete fulfil meet"
+    " arrange adjust modify amend reimburse compensate credit pay help assist go grant permissible feasible applicable"
+    " viable override bypass bend return exchange reinstate reschedule rebook reopen split allowable switch agree"
+    " continue assign merge update correct delete postpone discount deduct return act take reset discuss divulge swap"
+)
+LOOK = _class("find locate see access trace match recognise identify verify view spot authenticate retrieve pull open reach read confirm")
+PENDING_VERBS = _class(
+    "escalate forward pass refer hand route submit transfer request queue flag redirect raise file open lodge relay"
+    " connect notify send create log assign initiate place put asked"
+)
+THIRD = _class(
+    "manager team department supervisor colleague specialist desk office approval review ticket case finance billing"
+    " management director duty-manager partner agency headquarters accounting accounts expert lead desk authorities"
+    " supervisor's security queue unit operations senior staff owner property reservations"
+)
+ACTIONS = {
+    "cancel": _class("cancel cancellation annul terminate call-off"),
+    "refund": _class("refund reimburse money-back reimbursement"),
+    "change": _class("change move reschedule postpone modify amend shift rebook switch alter bring-forward"),
+    "upgrade": _class("upgrade"),
+    "extend": _class("extend extension prolong"),
+    "add": _class("add"),
+    "remove": _class("remove delete"),
+    "waive": _class("waive"),
+    "invoice": _class("invoice receipt bill"),
+    "dispute": _class("dispute chargeback"),
+}
+ACTION_OF = {word: action for action, words in ACTIONS.items() for word in words}
+STARTERS = frozenset(
+    "i we you it they he she there that can could may might would will shall should do is are have who what which when"
+    " where why how let here everything both nothing all".split()
+)
+"""Stems that begin a new clause after "and", "or" or a comma (besides question words and imperatives)."""
+QUESTION_WORDS = frozenset("what which who whose whom where when why how".split())
+DOMAIN = _class(
+    "booking reservation stay room night hotel guest rate fee charge price cost refund policy payment card account"
+    " check-in system manager order bill invoice date email name cancel change upgrade breakfast parking deposit points"
+    " loyalty record request case ticket desk property amount total deadline penalty tax discount voucher credit"
+    " confirmation arrival departure today tomorrow hour day week month customer company detail information option"
+    " plan tier member approval note message offer terms condition period window status reason standard full free"
+)
+COMMON = frozenset(
+    "i you he she it we they me him us them is are was be been being am do does did have has had will would can could"
+    " should may might must not no yes and or but if of to in on at for with from by about as that this there here what"
+    " which who when where why how so then than because okay sure great good fine thank thanks hello hi sorry right all"
+    " more most other one two get got go see know think need want like make take give say tell come look up out over"
+    " into your my our the a an its".split()
+)
+
+LABELS: dict[str, tuple[str, ...]] = {
+    "ask": (
+        "(would|do|could|will|did) you mind",
+        "mind (telling|sharing|giving|if i ask|me asking|saying|confirming|repeating|if i take|if i have)",
+        "(do|did|would|have) (|not) you (|happen to|by chance|by any chance) (have|know|remember|recall|got)",
+        "you (have got|happen to|would have|got)", "(any|by) chance", "chance you",
+        "(is|are|be) (needed|required|missing|necessary|mandatory|essential|outstanding)",
+        "(i|we) (did|do) not (have|see|catch|get|receive|find|hear|know)", "(i|we) (|am|are) (missing|lack)",
+        "(i am|we are) (short of|after|asking for|looking for|waiting for|waiting on|in need of|curious)",
+        "you (did|have|do) not (mention|give|tell|include|provide|say|specify|state|share)", "you forgot", "you left out",
+        "let (me|us) (have|get|take|grab|ask|start with|collect|note|begin with|know)", "let us (start|begin)",
+        "(know|understand|establish|find out|work out|clarify|learn) (what|which|who|why|when|where|how)",
+        "(want|like|wish|need|love|curious|have|try|here|going|good|help|useful) to (know|ask|have|get|take|see|hear|note|collect|confirm|verify)",
+        "wondering", "wonder (what|which|if|whether|why|who|when|how)", "i ask", "asking for", "need from you",
+        "following", "(would|will) be (helpful|great|good|nice|useful|lovely|appreciated|perfect|needed)", "would help", "will do nicely",
+        "if you (could|can|would|do not mind|have|give|tell|share|provide|send|let|confirm|supply|remember|know)",
+        "(once|when|after|as soon as|if|until) (i|we) (have|get|receive|got|see|know)",
+        "(once|when|after|as soon as|until) you (have|send|provide|share|give|tell|confirm|supply)",
+        "without", "depends on", "with that i can", "on hand", "to hand", "handy", "within reach", "at hand",
+        "quote", "(appreciate|grateful) (it|) if", "could use", "one more (detail|thing|question|piece)", "help me with",
+        "(give|tell|send) (me|us)", "last question", "quick question", "be so (kind|good)", "fill me in", "come up blank",
+        "in order to (proceed|continue|help|assist)", "for verification", "for security", "trouble you", "bother you",
+    ),
+    "whole": (
+        "(verify|confirm|prove|establish|check|validate|authenticate) (who you are|yourself|account|that it is you|it is you|that you are who|that i am speaking|that you are guest|that you are holder|ownership|holder)",
+        "verify you", "identify (yourself|you)", "identity", "authenticate", "identification", "who you are", "prove it is you", "pass security",
+        "(all|every|full|complete|more|further|other|personal|necessary|relevant|required|basic|additional|few|guest|customer|profile|booking|account|stay|of|verification|identification|security|identifying|with|for) (details|information|data|particulars|credentials)",
+        "(share|provide|give|send|tell|need|require|have|take|get|grab|collect|confirm|verify) (|me|us) (|with|down) (details|information|particulars|credentials|data)",
+        "(security|identification|verification) (check|question|process|procedure|step)", "everything (you have|about)", "(about|introduce) yourself",
+    ),
+    "contact_detail": ("contact (details|information|data)", "(reach|contact) you", "get hold of you", "get back to you"),
+    "goal": (
+        "how (can|may|could|might|shall|do) (i|we) (|best) (help|assist|be of|serve|support)", "what can (i|we) (do|help|assist)", "what (can|may) i (help|get)",
+        "tell me more", "what (is|was|seems to be|appears to be) (|wrong) (|with) (issue|problem|matter|trouble|concern|request|question)", "what (is|seems) wrong",
+        "what (do|would|did) you (want|like|need|wish|mean)", "what would you have", "what are you (looking for|trying to|hoping|after|asking)",
+        "(describe|explain|clarify|elaborate|outline|summarise|repeat|rephrase|restate) (|on|for|me|to me) (issue|problem|request|situation|question|concern|what you|matter|that|more)",
+        "what (brings|brought) you", "what is (it|this) (about|you|regarding)", "in own words", "(calling|contacting|writing) (about|us about|regarding)", "what outcome",
+        "details of (request|issue|problem)", "more about (what|request|issue|problem|situation|it)", "(bit|little) more", "walk me through", "say (that|it) again", "(nature|purpose) of (call|request|enquiry|inquiry)",
+        "how (can|may) i direct", "where would you like to start", "please go ahead and (tell|explain)", "i am (listening|all ears)", "what else do you need to",
+    ),
+    "consent": (
+        "(should|shall) (i|we)", "(do|did|would) you (want|like|wish|prefer) (|for) (me|us) to", "(want|like|prefer|wish|need) (me|us) to",
+        "(can|may|could|shall) (i|we) (go ahead|proceed|continue|carry on|move forward|move ahead|go on|finalise|do that|do so|do it)",
+        "(go ahead|proceed|continue|move forward|move ahead|carry on|green light|go for it)",
+        "(is|are|would) (that|it|you|everything|all|both|terms|amount|fee|price|charge|cost|they|there) (|be) (okay|fine|alright|all right|acceptable|agreeable|in order|good|cool|happy|satisfied|comfortable|in agreement|agreed|suitable|convenient|prepared|ready|willing)",
+        "(okay|fine|alright|acceptable|agreeable|cool|good|suitable) (with|for|by) you",
+        "(does|will|would|do|could|might) (that|it|everything|they) (work|suit|sound)", "sound (good|okay|fine|alright|reasonable|acceptable|fair)", "works for you",
+        "(do|would|will|can|could|did|if) you (agree|accept|consent|approve|authorise)", "you (agree|accept|consent|approve|okay|agreed)",
+        "(happy|okay|fine|comfortable|alright) (with|for me|to|if)", "you (happy|comfortable)", "have permission", "consent", "go-ahead", "authorise me",
+        "are you sure", "you (are|) (sure|certain|positive)", "(say|reply|type|answer|respond|write|with) (yes|y|confirm|agree)", "yes or no", "(y|yes) or (n|no)",
+        "do you still (want|wish|need|like)", "nod", "say word", "(confirm|agree|acknowledge) (|that) you (would|do|are|want|like|wish|agree|accept|happy|okay|understand|consent|willing)",
+        "is it (okay|alright|fine|acceptable) (if|to|for|that)", "objection", "good to (go|proceed)", "(accept|agree to|agree with) (that|terms|fee|charge|cost|price|conditions|amount)",
+        "how does that sound", "how is that", "what do you (say|think)", "okay to", "mind if (i|we)", "if (i|we) (go|proceed|cancel|change|move|charge|book|apply)",
+        "confirmation (to|before|that|from you)", "have (okay|confirmation|approval|agreement|blessing|go)", "confirm (before|so|and i)",
+    ),
+    "check": (
+        "(is|was|are) (that|it|all|everything|details|both|they|information|i|we) (correct|right|accurate|true|case|you|yours|up to date|match)",
+        "(did|do|have) (i|we) (get|understand|hear|have|catch|note|read) (that|it|you|everything|all) (right|correctly|correct|properly)",
+        "am i (right|correct|understanding|reading|hearing)", "(does|do) (that|it|they|everything|details) (|all) (look|match|sound|seem)",
+        "to (confirm|recap|summarise|sum up|repeat|double-check)", "let (me|us) (confirm|recap|summarise|repeat|double-check|verify|read|run through|make sure|check i have|sum up|play)", "making sure", "make sure", "correct me if",
+        "is not (it|that)", "do not you", "are not you", "is that", "(read|say) (it|that) back", "if i understand", "as i understand", "would that be", "that would be", "(can|may|could) (i|you) confirm",
+        "(confirm|verify|validate|acknowledge) (that|if|whether|it is|following|below)", "i (take it|believe|assume|gather)", "i understand (you|that)", "i (have|got) (you|it|that) (down|as)", "you (said|mentioned|are saying|stated)",
+        "am i (speaking|talking|chatting)", "speaking (with|to)", "talking (with|to)", "is this", "are you", "still (correct|right|valid)", "correct", "right", "yes", "confirm", "accurate", "(am i|are we) (speaking|talking)",
+    ),
+    "alternative": (
+        "(would|do|will|did) you (|rather) (like|prefer|want|take|consider|be interested|be open|fancy|care)", "would you rather", "which (one|option|would|do|alternative|suits|of)",
+        "(how|what) about", "(offer|propose|suggest)", "alternative", "alternatively", "instead", "option", "interested in", "open to",
+        "(there is|there are|i have|we have|we do have) (|one|two) (available|alternative|option|room|suite)", "(is|are) available", "(i|we) (can|could|may|might|would) (|be able to|be happy to|be glad to)",
+        "(can|could|may|shall) (i|we)", "(you|one) (can|could|may|might|are welcome to|would be able|are able|have)", "(prefer|rather|choose|pick)", "up to you", "choice", "in exchange", "what if",
+        "(happy|glad|able|like|possible|willing) to (offer|propose|suggest|give|move|put|switch|waive|arrange|provide)", "(we|i) (will|would) (give|waive|offer|move|put|add|throw)", "complimentary", "as (gesture|courtesy|goodwill)", "gesture of",
+    ),
+    "done": (
+        "all (done|set|sorted|taken care|settled|fixed|arranged|complete|booked|in order)", "(it|that|which|everything|both|all) (is|are|has been|have been|was|were) (|all|both) (done|sorted|taken care|through|complete|settled|set|arranged|resolved|fixed|in place|dealt with|effective|live)",
+        "(has|have|is|are) (gone|went) (through|out)", "went through", "taken care of", "on way", "(is|are) (good to go|complete|successful|in effect|in place|cleared)",
+        "there you go", "you are (all set|set|booked|confirmed|in)", "dealt with", "managed to", "(was|were|been) able to (cancel|refund|change|move|book|waive|process|complete|upgrade|extend|apply|remove|arrange|issue|get|make|secure|reverse|add|do|correct|update|fix|have|sort)",
+        "consider it done", "(refund|money|funds|credit|amount|it|that|reimbursement) (should|will|would) (appear|show|arrive|reach|land|be credited|be back|be with|be visible|hit|be in|be on|come)",
+        "(refund|money|funds|credit|amount|cancellation|change|transaction|it) (took|has taken) (place|effect)", "done", "success", "mission accomplished", "(can|may) consider (it|that|matter|this) (closed|resolved|settled|done)",
+    ),
+    "refused": (
+        "(turned|turning|turn) (it|that|you|request|refund|us|me|) down", "(said|says|say|answered|answer is|is|was|it is|gave) no", "(have|has|had|must|need|going|obliged|forced|required) (|to) (decline|refuse|reject|deny|turn down)",
+        "non refundable", "nonrefundable", "against (policy|rules|terms|regulations|procedure|hotel|company)", "out of question", "no (exception|refund|possibility|way|option|availability|compensation|reimbursement|flexibility|other option|alternative|leeway|discretion|entitlement|adjustment|basis|grounds|vacancy|suites|rooms|room|right to|provision|chance)",
+        "sold out", "fully booked", "too late", "no longer", "(outside|past|beyond|after|missed) (|of|that|free) (|cancellation|refund|return|free|24 hour|48 hour|notice|permitted|allowed|eligible) (window|period|deadline|limit|cut-off|timeframe)",
+        "deadline (has|is) (passed|over|past|gone|expired)", "(has|have|is) expired", "ineligible", "prohibit", "(forbidden|forbid|forbids)", "(disallow|disallowed)", "nothing (|more|else|further) (|that) (i|we|to|can|could)", "nothing can", "hands are tied", "regret (to|that)",
+        "(decision|answer|this|that) (is|remains|stays) final", "no longer (possible|refundable|eligible|available|be|offer|apply|valid|changeable|cancellable|modifiable|refund|change|cancel)", "forfeit", "forfeited",
+        "(policy|rules|terms) (is|are) (clear|strict|firm)", "not in position", "impossible", "(afraid|sorry) (|but|it is|that is|answer is) (no|not)", "(stick|stand) (to|by|with)", "have to (follow|stick|respect|stand|adhere)", "rules are rules", "beyond my (control|power|authority)", "unable", "(has|have) to stay", "must (stay|stand|remain)", "exclude", "off table", "unsuccessful",
+    ),
+    "kept": (
+        "no (change|action) (|has|have|was|were|will) (|be|been) (made|taken|applied)", "nothing (has|was|is) (|been) (changed|changing|cancelled)", 
+    ),
+    "pending": (
+        "pending", "await", "(waiting|wait) (for|on) (manager|approval|answer|decision|response|reply|team|supervisor|feedback|review|partner|outcome|them|him|her|sign-off|someone)", "under review", "(is|are|being|be) (reviewed|looked at|looked into|investigated|assessed|considered|examined)",
+        "no (answer|decision|response|reply|word|verdict|feedback)", "(have|has|is|are|been) not (|been) (decided|answered|responded|replied|come back|heard|reviewed|reached|determined|ruled)", "(has|have|is) yet to", "yet to (|be) (answer|decide|respond|reply|approve|hear|come|review)", "(have|has) not (yet) ",
+        "(remain|is|stay) (open|undecided|outstanding|unresolved)", "on hold", "in (queue|progress|review|hands)", "(be|get|come|getting|coming) (back|in touch|in contact) (|to you|with you|to)", "(call|phone|ring|contact|inform|notify|update|message) you (|back|as|once|when|within|by|with|tomorrow|later|about|on)", "follow up", "call back", "callback",
+        "(reach|reaching) out", "(be|are) (contacted|notified|informed|called|updated)", "hear (|back) (from|once|by|within|as)", "(receive|get|expect|have) (call|update|answer|reply|response|decision|word|email from|message from|notification)", "(let|keep) you (know|posted|updated|informed|in loop)", "keep you",
+        "(with|before|in front of) (manager|supervisor|finance|department|specialist|billing|management)", "will (decide|review|investigate|take over|assess|examine)", "take it from here", "take over", "decision (is|will be) (made|taken|with)", "waiting list", "waitlist",
+        "(did|has|have) not (reply|replied|respond|responded|answer|answered|decide|decided|come back|get back)", "(someone|somebody|team|manager|colleague|specialist|department) will", "(sit|sits|sitting) with", "next business day",
+    ),
+    "obstacle": (
+        "(manager|supervisor|someone) (has|needs|must|will have|would have|have|need) (|to) (approve|authorise|sign|review|agree|decide|okay)", "(ask|asking|asked|check with|checking with|speak to|speak with|talk to|consult|consulting|contact) (|with) (manager|supervisor|team|colleague|duty|management)",
+        "(request|requesting|requested|seek|seeking|ask for|asking for|asked for) (approval|authorisation|permission|sign-off|manager)", "(above|over|exceed|beyond) (limit|authority|threshold|what i)", "put (in|forward|through) request",
+    ),
+    "record": (
+        "i (|can) (see|notice|read)", "(show|indicate|appear|seem|look like)", "according to", "per (records|system)", "(records|system)", "on (file|record|system|screen)", "(i|we) (|have) (found|located|pulled|looked|checked|reviewed|opened)", "(was|were) (booked|made|paid|originally)", "originally", "you (booked|paid|made|cancelled|chose|selected|had)", "via", "last (week|month|year)", "yesterday", "previously", "looking at", "under name", "in past", "some time ago", "earlier this",
+    ),
+    "hyp": ("if", "unless", "once", "whenever", "as soon as", "in case", "(provided|providing|assuming|supposing)", "whether", "in event", "when", "until", "till", "should (you|he|she|they|manager|it|there|anything|that|supervisor|refund|plans)", "before", "subject to", "so that", "depend"),
+    "wait": (
+        "(one|1|two|2|few|couple|another|short|brief|give me|give us|in|couple of) (moment|minute|second|mo)", "moment", "(minute|second|bit) while", "hold (on|line|tight|while)", "hang (on|tight)", "bear with (me|us)", "stand by", "please hold", "please wait", "be right (back|with)", "(be|come|am) back (in|shortly|here)", "back in (moment|minute|second|few)", "while i", "on it", "give me (time|some time|few)", "take (moment|minute|second|few)", "working on (it|that)", "stay (on line|with me|connected|on)", "brb", "in process of", "wait (for me|here|while)", "few (moment|minute|second)", "for patience", "momentarily", "back shortly", "leave it with me", "not be long", "almost (there|done)", "nearly (there|done)",
+    ),
+    "else": (
+        "(anything|something|what|whatever|anyone) else", "else (i|we|that|you|can|for|with|today|at)", "any (other|further|additional|more|) (question|request|concern|thing|issue|matter|way|query|queries)", "any (question|concern|query|queries)", "(other|further|more|additional) (question|assistance|help|request|concern|support|query|queries|way)",
+        "(is|was|will|would) (that|it) (|be) (all|everything)", "that (be|is|covers) (all|everything)", "(help|assist) (you|) (further|more)", "need (anything|something|further|more help)", "have i (answered|covered|addressed|resolved|helped)", "(all|everything) you (need|needed|wanted)", "other way",
+    ),
+    "bye": (
+        "(goodbye|bye|farewell|cheerio|adieu)", "good (night|bye)", "have (|very|yourself) (nice|great|good|lovely|wonderful|pleasant|fantastic|blessed|safe|excellent|beautiful|amazing) (day|evening|one|night|weekend|afternoon|morning|rest|week|trip|time|stay|journey|flight)", "take care",
+        "(thank you|thanks|thank) (|so much|very much) for (calling|contacting|choosing|reaching out|staying|chatting|speaking|getting in touch|call|time|business|loyalty|writing|visiting)", "see you", "all best", "look forward to", "hope to (see|welcome|serve)", "enjoy (stay|day|evening|weekend|trip|rest|holiday)", "safe (travels|journey|trip|flight)", "(close|end|closing|ending|conclude|disconnect|wrap up) (up) (chat|conversation|call|session)", "(close|end|closing|ending|conclude|disconnect|wrap up) (chat|conversation|call|session)", "wish you", "until next time", "speak soon", "(best|kind|warm) regards", "sincerely", "rest of day", "welcome you (again|back)",
+    ),
+    "greet": ("(hello|hi|hey|greetings|howdy)", "good (morning|afternoon|evening|day)", "welcome to", "(you have reached|through to|you are speaking to)", "nice to meet", "pleasure to", "(name|this) is", "at your service"),
+    "smalltalk": ("how (are|is) (you|it|everything|day|today|things|life)", "(hope|trust) (you|that|day|all|it) (is|are|had|have|finds|find)", "how do you do", "how have you been"),
+    "help": ("(here|happy|glad|ready|pleased|delighted|love|like) to (help|assist|support|look|sort)", "(can|will|could|would) (certainly|definitely|absolutely|surely|be able to|try to|do best to|do what|do everything|) (help|assist|sort|look)", "(assist|help) you", "of (help|assistance|service)", "do (|my) best", "see what (i|we) can"),
+    "empathy": (
+        "(sorry|apologis|apologies|apologize)", "(understand|appreciate|realise|imagine|hear)", "(frustrating|frustration|upset|upsetting|difficult|disappointing|disappointed|disappointment|inconvenience|stressful|annoying|annoyed|sad|tough|unpleasant|painful|worrying|hard)", "(thank|thanks|cheers)", "no (problem|worries|rush|hurry|bother)", "of course",
+        "(certainly|absolutely|definitely|sure|naturally|noted|understood|perfect|great|excellent|wonderful|lovely|fantastic|awesome|brilliant|super|okay|fine|alright|gladly|welcome|right|good|yes|cool|superb|splendid|terrific)", "(got|get) it", "all right", "very well", "my pleasure", "fair enough", "makes sense", "not problem", "feel for you", "(condolences|sympathies|sympathy|sympathise|heart goes)", "congratulations", "take time", "in good hands", "(gladly|with pleasure)",
+    ),
+}  # fmt: skip
+EXAMPLES = frozenset(stems("eg example instance format looks starts begins beginning like something"))
+OTHERS = frozenset("us support hotline office front-desk desk".split())
+"""Next to a value they mark it as the company's own (write to *us* at …)."""

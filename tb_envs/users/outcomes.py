@@ -1,0 +1,284 @@
+"""What a clause says about the end of a request: done, refused, pending, under way, or nothing.
+
+Refuses questions and hypotheticals ("if the manager approves, I will refund"), the past as the
+records show it ("I see it was cancelled in May"), book-keeping ("I updated the ticket") and plans.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .clauses import Clause
+from .lexicon import BOOKKEEPING, CAPABLE, DONE_VERBS, LOOK, PENDING_VERBS, PLAIN_PAST, THIRD, WEAK_DONE
+from .phrases import stems
+from .words import Is
+
+DONE: Final = "done"
+REFUSED: Final = "refused"
+PENDING: Final = "pending"
+KEPT: Final = "kept"
+"""Nothing changes; a refusal when nothing else is said."""
+OBSTACLE: Final = "obstacle"
+APPROVED: Final = "approved"
+ARRIVES: Final = "arrives"
+"""Money will come; an end when nothing is asked with it."""
+PROMISE: Final = "promise"
+WAIT: Final = "wait"
+TICKET: Final = "ticket"
+NOT_FOUND: Final = "not found"
+UNVERIFIED: Final = "unverified"
+NOT_YET: Final = "not yet"
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(stem for word in words.split() for stem in stems(word))
+
+
+_BE = frozenset("is are was were be been am get".split())
+_MODAL = frozenset("can could may might would should must need cannot".split())
+_APPROVE = _set("approve grant authorise accept agree allow permit qualify")
+_REFUSING = frozenset("denied declined rejected refused disapproved".split())
+_BENIGN = _set(
+    "only worry hesitate forget problem guarantee promise say tell know sure certain mean want need wait think imagine"
+    " charge lose affect miss thank cost pay receive hear expect mind matter question want billed expired"
+)
+_HARD_HYP = frozenset("if unles should provid assum suppos case whether event would depend subject befor so".split())
+_GATES = frozenset("without unles until til".split())
+_HANDOVER = _set("transfer hand connect pass redirect route refer escalate forward")
+_MONEY = _set("refund money fund credit amount reimbursement compensation points voucher")
+_ARRIVE = _set("receive see get find have")
+_CHECKS = _set("verification check identity security review search lookup code")
+_REPORTS = _set("complaint feedback report dispute claim incident preference")
+_CHANGING = _set("change adjustment exception amendment correction refund booking payment update arrangement modification")
+_TICKETS = _set("ticket case request enquiry")
+_GENERAL = _set("process issue send make refund pay handle apply calculate credit return")
+_NOT_WORK = _set("know explain tell say have get ask start begin be need let apologise apologize understand happy")
+_PRICES = _set("total price rate balance cost fee sum policy rule charge")
+_INTRANSITIVE = _set("change increase move close drop raise lower extend")
+_TRANSFERABLE = _set("put hand pass")
+
+
+def outcomes(clause: Clause) -> set[str]:
+    """All that the clause says of the kinds above."""
+    found: set[str] = set()
+    labels, row = clause.labels, clause.row
+    if "wait" in labels and not clause.question:
+        found.add(WAIT)
+    if clause.question:
+        return found
+    hyp = clause.hyp
+    soft = hyp < len(row) and row[hyp] not in _HARD_HYP
+    at = labels.get("pending")
+    if at is not None and (at < hyp or soft or hyp == 0 and not row[0] in _HARD_HYP and "hyp" not in labels) and not _negated(row, at, 2, but="yet"):
+        found.add(PENDING)
+    if hyp == 0:
+        return found
+    if "refused" in labels and labels["refused"] < hyp and not _softened(row, labels["refused"]):
+        found.add(OBSTACLE if _gated(clause) else REFUSED)
+    if "kept" in labels and labels["kept"] < hyp:
+        found.add(KEPT)
+    if "obstacle" in labels:
+        found.add(OBSTACLE)
+    if "done" in labels and labels["done"] < hyp and not _unsure(row, labels["done"]):
+        found.add(DONE)
+    _verbs(clause, found)
+    _negations(clause, found)
+    if clause.now and not found & {NOT_YET, REFUSED, WAIT, PENDING, PROMISE, OBSTACLE, NOT_FOUND} and _state(clause):
+        found.add(DONE)
+    elif row[0] == "new" and ("is" in row or "are" in row) and not _PRICES.intersection(row):
+        found.add(DONE)
+    return found
+
+
+def _negated(row: list[str], at: int, back: int, but: str = "") -> bool:
+    return any(word in ("not", "never", "no") for word in row[max(0, at - back) : at]) and not (but and but in row)
+
+
+def _softened(row: list[str], at: int) -> bool:
+    """A card that was declined, a plan that may be refused, a "not refused"."""
+    before = row[max(0, at - 3) : at]
+    return any(word in ("not", "might", "may", "could", "card", "pay", "would") for word in before)
+
+
+def _unsure(row: list[str], at: int) -> bool:
+    before = row[max(0, at - 4) : at + 1]
+    return any(word in _MODAL or word in ("not", "never", "nothing", "to", "get", "wil", "everything") for word in before[:-1]) or (
+        row[at] == "done" and any(word in ("everything", "al") for word in row[at + 1 : at + 3])
+    ) or row[at] in ("not", "no")
+
+
+def _gated(clause: Clause) -> bool:
+    return any(word in _GATES for word in clause.row)
+
+
+def _state(clause: Clause) -> bool:
+    row = clause.row
+    return (
+        row[0] not in ("i", "we", "let", "what", "so")
+        and any(word in ("is", "are", "hav") for word in row)
+        and not any(token.text.endswith("ing") and token.text not in ("booking", "parking") for token in clause.words)
+        and not _PRICES.intersection(row[:4])
+    )
+
+
+def _past(clause: Clause, at: int) -> bool:
+    text = clause.words[at].text
+    return text.endswith("ed") or text in PLAIN_PAST
+
+
+def _verbs(clause: Clause, found: set[str]) -> None:
+    """Done and pending verbs, and the agent's plans."""
+    row, hyp = clause.row, clause.hyp
+    for at, word in enumerate(row):
+        if at >= hyp:
+            break
+        if word in DONE_VERBS or word in PENDING_VERBS:
+            if _past(clause, at):
+                _finished(clause, at, found)
+            else:
+                _planned(clause, at, found)
+        elif word in ("let", "alow") and at + 2 < len(row) and row[at + 1] in ("me", "us") and row[at + 2] not in _NOT_WORK:
+            found.add(WAIT)
+        elif clause.words[at].text in _REFUSING and not _softened(row, at):
+            found.add(REFUSED)
+        elif word in ("wil", "shal", "go") and at and row[at - 1] in ("i", "we", "am", "are") and at + 1 < len(row):
+            follow = next((w for w in row[at + 1 : at + 3] if w not in ("to", "be", "need")), "")
+            if follow and follow not in _NOT_WORK and follow not in DONE_VERBS and follow != "not" and "pending" not in clause.labels:
+                found.add(WAIT)
+        elif word in ("wil", "should", "shal") and at and row[at - 1] == "you" and at + 1 < len(row) and row[at + 1] in _ARRIVE:
+            rest = clause.words[at + 2 : at + 8]
+            if any(token.stem in _MONEY or token.kind is Is.AMOUNT for token in rest) or "back" in row[at + 2 : at + 6]:
+                found.add(ARRIVES)
+        elif clause.words[at].text.endswith("ing") and at and row[at - 1] in ("am", "are", "be") and "i" in row[max(0, at - 3) : at] + (["i"] if "we" in row[:at] else []):
+            if word not in _NOT_WORK and word not in ("cal", "speak", "wait", "look", "writ", "chat", "talk") or (word in ("look", "wait") and "for" not in row):
+                found.add(WAIT)
+
+
+def _finished(clause: Clause, at: int, found: set[str]) -> None:
+    """A past form: whose deed is it, and is it the deed that was asked for?"""
+    row, word = clause.row, clause.row[at]
+    rest = row[at + 1 : at + 7]
+    agent = you = negative = been = future = False
+    aux = ""
+    for back in range(at - 1, max(-1, at - 8), -1):
+        here = row[back]
+        if here in _MODAL or (here == "to" and row[back + 1] in ("be", "hav")):
+            return
+        if here == "wil":
+            future = True
+        elif here in ("not", "never", "no", "nothing", "neither"):
+            negative = True
+        elif here == "been":
+            been = True
+        elif here in ("i", "we"):
+            agent = not been
+            break
+        elif here == "you":
+            you = not (been or (aux == "are" and back == at - 2))
+            break
+        elif here in _BE or here == "hav":
+            aux = aux or here
+        elif here in ("which", "who") or here in QUESTION_LIKE:
+            break
+    else:
+        if at > 8:
+            agent = True
+    if future:
+        found.add(PROMISE)
+        return
+    if negative:
+        if word in _APPROVE:
+            found.add(PENDING if "yet" in row else REFUSED)
+        elif word in DONE_VERBS:
+            found.add(NOT_YET)
+        return
+    if you:
+        return
+    if word in PENDING_VERBS and (THIRD.intersection(rest) or _TICKETS.intersection(rest) or _TICKETS.intersection(row[:at])):
+        found.add(TICKET if not THIRD.difference(_TICKETS).intersection(rest) and word not in _HANDOVER else PENDING)
+        return
+    if word not in DONE_VERBS:
+        if word in _HANDOVER and (agent or been):
+            found.add(PENDING)
+        elif word in ("file", "log", "record", "register") and _REPORTS.intersection(row):
+            found.add(DONE)
+        return
+    if BOOKKEEPING.intersection(rest[:4]) or (BOOKKEEPING.intersection(row[max(0, at - 4) : at]) and not agent) or _CHECKS.intersection(rest[:4]):
+        return
+    if "record" in clause.labels and clause.labels["record"] < at and not (agent and "hav" in row[:at]):
+        return
+    if word == "confirm" and not (aux and not agent):
+        return
+    if word in WEAK_DONE:
+        if word == "mak" and not _CHANGING.intersection(rest):
+            return
+        if not (agent or been) or word in ("tak", "return", "rais", "plac", "hand", "confirm", "accept", "open") and not (been or word == "confirm"):
+            if not (word == "confirm" and aux):
+                return
+        if word in ("pai", "plac", "mak") and not agent:
+            return
+    if word == "book" and not (agent or been or clause.now):
+        return
+    if aux == "are" and not been and word in _GENERAL and not clause.dets[0]:
+        return
+    if aux == "hav" and not been and not agent and word in _INTRANSITIVE:
+        return
+    if not (agent or aux or been or at == 0 or DONE in found or at in clause.commas or row[at - 1] in ("and", "then", "go", "ahead")):
+        return
+    found.add(APPROVED if word in _APPROVE else DONE)
+
+
+QUESTION_LIKE = frozenset(("that", "whom", "why"))
+
+
+def _planned(clause: Clause, at: int, found: set[str]) -> None:
+    """A base or -ing form: a plan of the agent ("I will cancel"), or a hand-over ("I'm transferring you")."""
+    row, word = clause.row, clause.row[at]
+    before = row[max(0, at - 5) : at]
+    if "you" in before and not ("i" in before or "we" in before or "me" in before):
+        return
+    if any(here in _MODAL or here in ("not", "never") for here in before):
+        return
+    ing = clause.words[at].text.endswith("ing") and any(here in ("am", "are") for here in before)
+    plan = any(here in ("wil", "shal", "go") for here in before) or "let" in before or ing
+    if not plan or not ("i" in before or "we" in before or "let" in before or "be" in before):
+        return
+    rest = row[at + 1 : at + 9]
+    if word in PENDING_VERBS and THIRD.intersection(rest) and (word not in DONE_VERBS or word in _HANDOVER):
+        found.add(PENDING)
+    elif word in DONE_VERBS:
+        found.add(PROMISE)
+
+
+def _negations(clause: Clause, found: set[str]) -> None:
+    """What cannot, may not or did not happen."""
+    row, hyp = clause.row, clause.hyp
+    for at, word in enumerate(row):
+        if at >= hyp:
+            break
+        if word not in ("not", "unabl", "never", "neither"):
+            continue
+        before = row[at - 1] if at else ""
+        follow = row[at + 1 : at + 6]
+        verb = next((w for w in follow if w in CAPABLE or w in LOOK or w in _BENIGN or w in DONE_VERBS), "")
+        if not verb or (follow and follow[0] == "only") or (before in ("can", "could", "wil", "would") and follow[:1] == ["you"]):
+            continue
+        if verb == "abl":
+            verb = next((w for w in row[at + 1 : at + 8] if w != "abl" and (w in CAPABLE or w in LOOK or w in DONE_VERBS)), "abl")
+        if verb in _BENIGN and verb not in CAPABLE:
+            continue
+        if verb == "pai" and before in ("do", "wil"):
+            continue
+        if _gated(clause):
+            found.add(OBSTACLE)
+        elif verb in LOOK and not ({"refund", "cancel"} & set(follow[:2])):
+            found.add(UNVERIFIED if verb in ("verifi", "identifi", "authenticat", "confirm", "match", "recognis") else NOT_FOUND)
+        elif before in ("hav", "did", "was", "were") and verb in DONE_VERBS and verb not in _APPROVE and "abl" not in follow:
+            found.discard(DONE)
+            found.add(NOT_YET)
+        elif "yet" in row and before in ("hav", "did", "is", "been"):
+            found.add(PENDING if verb in _APPROVE else NOT_YET)
+        elif before == "do" and row[at - 2 : at - 1] == ["you"]:
+            continue
+        elif verb in CAPABLE:
+            found.add(REFUSED)

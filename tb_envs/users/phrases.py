@@ -1,0 +1,119 @@
+"""Find known phrases in a row of stems, in one pass, whatever their number.
+
+Refuses to weigh what it finds: overlaps and moods are the business of the callers.
+
+A phrase is written as plain words with alternatives: `"(can|could) (|not) you"`. Determiners and
+fillers are dropped from phrases and from what is heard alike, so "could you please just" is "could you".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain, product
+from typing import Any, NamedTuple
+
+from .words import tokens
+
+DETERMINERS = frozenset("the a an your my our their his her its".split())
+POLITE = frozenset("please kindly".split())
+FILLERS = frozenset(
+    "just also really quickly actually simply very quite perhaps maybe possibly currently now still already again"
+    " indeed completely successfully officially finally formally duly hereby immediately therefore"
+    " unfortunately sadly regretfully however only briefly please kindly additionally moreover furthermore lastly"
+    " usually generally normally typically personally honestly exact exactly valid respective correspondingly"
+    " gladly happily directly even ever oh ah um uh hmm dear madam sir ma'am meanwhile hence".split()
+)
+DROPPED = DETERMINERS | FILLERS
+
+
+class Span(NamedTuple):
+    """A phrase found at stems `lo` to `hi` (exclusive), and what it stands for."""
+
+    lo: int
+    hi: int
+    means: Any
+
+
+Node = dict[Any, Any]
+"""stem → node; the key `None` holds what a phrase that ends here stands for."""
+
+
+def stems(text: str) -> list[str]:
+    """The stems of an author's words, prepared as heard words are."""
+    return [token.stem for token in tokens(text) if token.stem and token.text not in DROPPED]
+
+
+def rows(pattern: str) -> set[tuple[str, ...]]:
+    """`"(a|b) c"` → the rows of stems it stands for: `{("a", "c"), ("b", "c")}`."""
+    parts: list[list[tuple[str, ...]]] = []
+    rest = pattern
+    while rest:
+        head, found, rest = rest.partition("(")
+        if head.strip():
+            parts.append([tuple(stems(head))])
+        if found:
+            inner, _, rest = rest.partition(")")
+            parts.append(list(dict.fromkeys(tuple(stems(part)) for part in inner.split("|"))))
+    return {tuple(chain.from_iterable(choice)) for choice in product(*parts)} - {()}
+
+
+def grow(root: Node, row: Sequence[str], means: Any) -> None:
+    """Teach `root` a row of stems; the first meaning of a row stays."""
+    node = root
+    for word in row:
+        node = node.setdefault(word, {})
+    node.setdefault(None, means)
+
+
+def compiled(phrases: Mapping[str, Sequence[str]]) -> Node:
+    """Label → phrases, as one tree; what ends at a node is a tuple of labels."""
+    root: Node = {}
+    for label, patterns in phrases.items():
+        for row in sorted(set().union(*map(rows, patterns))):
+            node = root
+            for word in row:
+                node = node.setdefault(word, {})
+            node[None] = (*node.get(None, ()), label)
+    return root
+
+
+def every(root: Node, row: Sequence[str]) -> list[Span]:
+    """All phrases in `row`, overlaps included, in order of their beginning."""
+    found: list[Span] = []
+    size = len(row)
+    for lo, first in enumerate(row):
+        node = root.get(first)
+        hi = lo + 1
+        while node is not None:
+            if None in node:
+                found.append(Span(lo, hi, node[None]))
+            if hi == size:
+                break
+            node = node.get(row[hi])
+            hi += 1
+    return found
+
+
+def longest(root: Node, row: Sequence[str], over: Node | None = None) -> list[Span]:
+    """The longest phrase at each place, none overlapping; `over` is asked first where it knows as much."""
+    found: list[Span] = []
+    lo, size = 0, len(row)
+    roots = (over, root) if over else (root,)
+    while lo < size:
+        best: Span | None = None
+        first = row[lo]
+        for tree in roots:
+            node, hi = tree.get(first), lo + 1
+            while node is not None:
+                if None in node and (best is None or hi > best.hi):
+                    best = Span(lo, hi, node[None])
+                if hi == size:
+                    break
+                node = node.get(row[hi])
+                hi += 1
+        if best is None:
+            lo += 1
+        else:
+            found.append(best)
+            lo = best.hi
+    return found

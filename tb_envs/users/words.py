@@ -1,0 +1,249 @@
+"""Cut free text into words, stems and values; bounded, total, the same on every machine.
+
+Refuses to understand anything: a token is a word, a punctuation mark or a value (id, e-mail, amount,
+date part, number), nothing more. At most the first `HEAD` and the last `TAIL` characters are read.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+from functools import lru_cache
+from typing import NamedTuple
+
+HEAD, TAIL, CHUNK = 3000, 1200, 64
+
+
+class Is(IntEnum):
+    """What a token is."""
+
+    WORD = 0
+    MARK = 1
+    NUMBER = 2
+    ID = 3
+    EMAIL = 4
+    AMOUNT = 5
+    DATE = 6
+
+
+class Token(NamedTuple):
+    """One word, mark or value.
+
+    `text` is lower case; `stem` is for comparison only; `value` is cents for an amount, the number
+    for a number, (year or 0, month, day) for a date; `capital`: it began with a capital letter.
+    """
+
+    text: str
+    stem: str
+    kind: Is = Is.WORD
+    value: int | tuple[int, int, int] | None = None
+    capital: bool = False
+
+
+_SHORT = {
+    "cant": "can not", "cannot": "can not", "wont": "will not", "dont": "do not", "doesnt": "does not",
+    "didnt": "did not", "isnt": "is not", "arent": "are not", "wasnt": "was not", "havent": "have not",
+    "hasnt": "has not", "couldnt": "could not", "wouldnt": "would not", "shouldnt": "should not",
+    "im": "i am", "ive": "i have", "youre": "you are", "youve": "you have", "weve": "we have", "thats": "that is",
+    "whats": "what is", "whos": "who is", "hows": "how is", "wheres": "where is", "whens": "when is",
+    "theres": "there is", "u": "you", "ur": "your", "r": "are", "pls": "please", "plz": "please",
+    "plse": "please", "thx": "thanks", "ty": "thanks", "gonna": "going to", "wanna": "want to",
+    "gotta": "have to", "lemme": "let me", "gimme": "give me", "ok": "okay", "k": "okay", "yep": "yes",
+    "yeah": "yes", "nope": "no", "e-mail": "email", "e-mails": "email", "emails": "email", "gotcha": "got it",
+    "checkin": "check in", "checkout": "check out", "lastname": "last name", "firstname": "first name",
+    "wat": "what", "wut": "what", "wen": "when", "tel": "phone", "tmrw": "tomorrow", "coz": "because",
+    "cuz": "because", "cos": "because", "bday": "birthday", "resv": "reservation", "rsvn": "reservation",
+    "reso": "reservation", "info": "information", "dets": "details", "w/o": "without", "w/": "with",
+    "mgr": "manager", "acct": "account", "dob": "birth date", "asap": "asap", "yrs": "yours", "sec": "second",
+    "secs": "second", "min": "minute", "mins": "minute", "nr": "number", "num": "number", "nbr": "number",
+    "n°": "number", "nº": "number", "#": "number", "№": "number", "hiya": "hello", "unfort": "unfortunately",
+    "appreciated": "appreciate", "should've": "should have", "let's": "let us", "lets": "let us",
+    "won't": "will not", "can't": "can not", "shan't": "shall not", "ain't": "is not", "ma'am": "madam",
+    "o'clock": "clock", "y'all": "you", "'em": "them", "e.g": "eg", "i.e": "ie", "eg": "eg", "&": "and", "+": "and",
+    "confirmaton": "confirmation", "adress": "address", "adres": "address", "recieve": "receive",
+    "reciept": "receipt", "reservaton": "reservation", "bookin": "booking", "telefon": "phone", "numer": "number",
+}  # fmt: skip
+_ENDINGS = {"n't": "not", "'ll": "will", "'ve": "have", "'re": "are", "'m": "am", "'d": "would"}
+_IS = frozenset("what that it who here there where when how he she why which this everything all".split())
+_STEMS = {
+    "sent": "send", "noted": "noted", "note": "note", "notes": "note", "agreement": "agree", "blessing": "blessing", "gave": "giv", "given": "giv", "told": "tel", "found": "find", "made": "mak", "paid": "pay",
+    "went": "go", "gone": "go", "goes": "go", "took": "tak", "taken": "tak", "kept": "keep", "left": "leav",
+    "has": "hav", "had": "hav", "have": "hav", "does": "do", "did": "do", "done": "done", "saw": "see", "seen": "see",
+    "got": "get", "gotten": "get", "spoken": "speak", "heard": "hear", "held": "hold", "chosen": "choos",
+    "chose": "choos", "spelt": "spel", "these": "that", "this": "that", "those": "that", "people": "person",
+    "was": "was", "is": "is", "his": "his", "us": "us", "yes": "yes", "its": "its", "cancellation": "cancel",
+    "cancelation": "cancel", "thanks": "thank", "modification": "modifi", "verification": "verifi",
+    "identification": "identifi", "identity": "identiti", "authorisation": "authoris", "authorization": "authoris",
+    "authorize": "authoris", "authorized": "authoris", "authorise": "authoris", "authorised": "authoris",
+    "approval": "approv", "approvals": "approv", "removal": "remov", "refusal": "refus", "denial": "deni",
+    "extension": "extend", "escalation": "escalat", "apologize": "apologis", "apology": "apologis",
+    "apologies": "apologis", "finalize": "finalis", "finalized": "finalis", "organization": "organis",
+    "organisation": "organis", "licence": "licens", "license": "licens", "reservation": "booking", "reservations": "booking",
+    "reserve": "book", "reserved": "book", "booking": "booking", "bookings": "booking", "arrival": "arriv",
+    "departure": "depart", "telephone": "phone", "mobile": "phone", "cell": "phone", "cellphone": "phone",
+    "code": "number", "id": "number", "ref": "number", "reference": "number", "identifier": "number",
+    "locator": "number", "references": "number", "codes": "number", "ids": "number", "unable": "unabl", "able": "abl",
+    "eligible": "eligibl", "ineligible": "ineligibl", "possible": "possibl", "impossible": "impossibl",
+    "membership": "member", "explanation": "explain", "relation": "relationship", "relationship": "relationship", "related": "related",
+    "during": "during", "nothing": "nothing", "anything": "anything", "something": "something", "thing": "thing",
+    "everything": "everything", "bring": "bring", "king": "king", "meeting": "meeting", "during ": "during",
+    "evening": "evening", "morning": "morning", "string": "string", "need": "need", "indeed": "indeed",
+    "proceed": "proceed", "exceed": "exceed", "breed": "breed", "bed": "bed", "beds": "bed", "feed": "feed",
+    "speed": "speed", "billing": "bil", "building": "building", "spring": "spring", "outstanding": "outstanding",
+    "resolution": "resolv", "decision": "decid", "suggestion": "suggest", "permission": "permit", "permitted": "permit",
+    "colour": "color", "favourite": "favorit", "cheque": "check", "postal": "post", "zip": "zip", "ready": "ready",
+    "wrote": "writ", "written": "writ", "put": "put", "set": "set", "said": "say", "saying": "say", "dates": "date",
+    "qualified": "qualifi", "denied": "deni", "spoke": "speak", "lost": "lost", "withdrawn": "withdraw",
+    "understood": "understand", "rebooked": "rebook", "bought": "buy", "reaching": "reach", "better": "better",
+    "payment": "pay", "payments": "pay", "transaction": "transact", "transactions": "transact",
+}  # fmt: skip
+_ABBREVIATED = frozenset("no nr mr mrs ms dr e.g i.e ref tel approx vs etc st num p.m a.m prof".split())
+_EDGE_LEFT = "\"'([{<*•·–—-_~`“”«»‘’…>|=.,;:!?"
+_MARKS = {"?": "?", "!": ".", ".": ".", ";": ";", ":": ":", ",": ",", ")": ",", "(": ",", "…": ".", "—": "-", "–": "-", "-": "-", "？": "?", "。": "."}  # fmt: skip
+_EMAIL = re.compile(r"[\w.+'%-]{1,40}@[\w-]{1,40}(?:\.[\w-]{1,20}){1,4}", re.ASCII)
+_ID = re.compile(r"[a-z]{1,6}[-_#./]?\d[\da-z]{1,14}(?:-[\da-z]{1,8})?|\d{1,4}[a-z]{1,3}[-]?\d{2,8}", re.ASCII)
+_PARTS = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+(?:st|nd|rd|th)\b|\d+(?:[.,]\d+)*|[?!.;:,/–—-]")
+_AMOUNT = re.compile(r"(?:us|c|a)?[$€£¥](\d[\d,.]*)|(\d[\d,.]*)[$€£¥]", re.ASCII)
+_DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})|(\d{1,2})[/.](\d{1,2})(?:[/.](\d{2,4}))?", re.ASCII)
+_DIGITS = re.compile(r"\+?\d[\d().-]*", re.ASCII)
+
+
+@lru_cache(maxsize=16384)
+def stem(word: str) -> str:
+    """A crude stem, good enough to compare an author's word with an agent's."""
+    known = _STEMS.get(word)
+    if known is not None:
+        return known
+    if len(word) > 3:
+        if word.endswith("ies") and len(word) > 4:
+            word = word[:-3] + "y"
+        elif word.endswith(("sses", "ches", "shes", "xes")):
+            word = word[:-2]
+        elif word.endswith("s") and not word.endswith(("ss", "us", "is")):
+            word = word[:-1]
+        if word.endswith("ing") and len(word) > 5:
+            word = word[:-3]
+        elif word.endswith("ed") and len(word) > 4:
+            word = word[:-2]
+        elif word.endswith("ation") and len(word) > 8:
+            word = word[:-5]
+        if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiou":
+            word = word[:-1]
+        word = word[:-1] + "i" if len(word) > 3 and word[-1] == "y" else word
+        word = word[:-1] if len(word) > 3 and word[-1] == "e" else word
+    return _STEMS.get(word, word)
+
+
+def cents(digits: str) -> int | None:
+    """`"1,234.50"` → 123450, also `"1.234,50"`; None when it is no amount."""
+    digits = digits.rstrip(".,")
+    whole, mark, part = digits, "", ""
+    for sign in ".,":
+        head, found, tail = digits.rpartition(sign)
+        if found and len(tail) in (1, 2):
+            whole, mark, part = head, sign, tail
+    number = whole.replace(",", "").replace(".", "")
+    if not number.isdecimal() or not number.isascii() or len(number) > 12:
+        return None
+    return int(number) * 100 + (int(part.ljust(2, "0")) if mark else 0)
+
+
+def _word(text: str, capital: bool = False) -> tuple[Token, ...]:
+    plain = _SHORT.get(text)
+    if plain is not None:
+        return tuple(Token(word, stem(word), capital=capital) for word in plain.split())
+    if "'" in text:
+        if text.endswith("n't"):
+            return (*_word(text[:-3], capital), Token("not", "not"))
+        head, _, tail = text.partition("'")
+        if tail == "s":
+            return (*_word(head, capital), Token("is", "is")) if head in _IS else _word(head, capital)
+        ending = _ENDINGS.get("'" + tail)
+        if ending and head:
+            return (*_word(head, capital), Token(ending, stem(ending)))
+        text = head or tail
+        if not text:
+            return ()
+    return (Token(text, stem(text), capital=capital),)
+
+
+def _number(text: str) -> Token:
+    plain = text.rstrip("stndrh") if text[-1:].isalpha() else text
+    plain = plain.replace(",", "")
+    value = int(plain) if plain.isdecimal() and plain.isascii() and len(plain) < 16 else None
+    return Token(text, text, Is.NUMBER, value)
+
+
+def _core(text: str, capital: bool) -> tuple[Token, ...]:
+    if text in _SHORT or text.isalpha():
+        return _word(text, capital)
+    if "@" in text and (found := _EMAIL.search(text)):
+        return (Token(found.group(), found.group(), Is.EMAIL),)
+    if (found := _AMOUNT.fullmatch(text)) and (value := cents(found.group(1) or found.group(2))) is not None:
+        return (Token(text, text, Is.AMOUNT, value),)
+    if found := _DATE.fullmatch(text):
+        year, month, day, first, second, late = found.groups()
+        if year:
+            return (Token(text, text, Is.DATE, (int(year), int(month), int(day))),)
+        if int(first) and int(second) and (late or "/" in text) and min(int(first), int(second)) <= 12:
+            years = 0 if not late else int(late) + (2000 if len(late) == 2 else 0)
+            return (Token(text, text, Is.DATE, (years, -int(first), int(second))),)
+    if _ID.fullmatch(text) and not re.fullmatch(r"\d+(?:st|nd|rd|th|am|pm|x|h)\d*", text):
+        return (Token(text, text, Is.ID),)
+    if _DIGITS.fullmatch(text) and sum(map(str.isdigit, text)) > 6:
+        return (Token(text, text, Is.NUMBER),)
+    out: list[Token] = []
+    for part in _PARTS.findall(text)[:24]:
+        if part in _MARKS:
+            out.append(Token(_MARKS[part], "", Is.MARK))
+        elif part == "/":
+            out.append(Token("or", "or"))
+        elif part[0].isdigit():
+            out.append(_number(part))
+        else:
+            out.extend(_word(part, capital))
+    return tuple(token for at, token in enumerate(out) if token.text != "-" or 0 < at < len(out) - 1 and out[at - 1].kind and out[at + 1].kind)
+
+
+@lru_cache(maxsize=16384)
+def _chunk(chunk: str) -> tuple[Token, ...]:
+    """The tokens of one run of non-space characters (at most `CHUNK` of them)."""
+    if chunk.isalpha():
+        return _word(chunk.lower(), chunk[0].isupper())
+    text = chunk.lower().replace("’", "'").replace("‘", "'").replace("‐", "-").replace("‑", "-")
+    if text in _SHORT:
+        return _word(text)
+    core = text.lstrip(_EDGE_LEFT)
+    before = text[: len(text) - len(core)]
+    bare = core.rstrip("\"').,;:!?]}>*…”»’-–—_`|。？")
+    after = core[len(bare) :]
+    out: list[Token] = []
+    if before and any(mark in before for mark in "(*•·–—-"):
+        out.append(Token("-" if not core or before in ("–", "—", "-") else ",", "", Is.MARK))
+    elif before and any(mark in before for mark in ".?!;"):
+        out.append(Token("?" if "?" in before else ".", "", Is.MARK))
+    if bare:
+        position = len(before)
+        out.extend(_core(bare, chunk[position : position + 1].isupper()))
+    marks = [_MARKS[mark] for mark in after if mark in _MARKS]
+    if marks:
+        strongest = next((mark for mark in "?.;:," if mark in marks), "-")
+        if not (strongest == "." and after in (".", ".,", ".)") and bare in _ABBREVIATED):
+            out.append(Token(strongest, "", Is.MARK))
+    return tuple(out)
+
+
+def tokens(text: str) -> list[Token]:
+    """All tokens of `text` in order; a line break is a `"\\n"` mark."""
+    if len(text) > HEAD + TAIL:
+        text = text[:HEAD] + "\n" + text[-TAIL:]
+    out: list[Token] = []
+    for line in text.split("\n"):
+        if out:
+            out.append(_BREAK)
+        for chunk in line.split():
+            out.extend(_chunk(chunk if len(chunk) <= CHUNK else chunk[:CHUNK]))
+    return out
+
+
+_BREAK = Token("\n", "", Is.MARK)

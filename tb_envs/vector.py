@@ -1,0 +1,142 @@
+"""Many episodes in one process: our Gymnasium vector environment. No threads, no processes, nothing shared but code.
+
+`seed` is an int (consecutive seeds) or a list, `options` one dict or a list with one per environment. All autoreset
+modes of Gymnasium work. `send` and `recv` step some of the environments, for agents that answer at different times.
+One broken episode never touches the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from tb_envs.env import ThinkingBoxEnv
+from tb_envs.errors import UsageError
+
+Arrays = np.ndarray[Any, Any]
+
+
+class ThinkingBoxVectorEnv(VectorEnv[Any, Any, Any]):
+    """`num_envs` episodes side by side; observations and actions are tuples of text.
+
+    Args:
+        num_envs: how many.
+        autoreset_mode: ``NextStep`` (default), ``SameStep`` or ``Disabled``.
+        render_mode: as of one environment; `render` returns a tuple.
+        kwargs: as of `ThinkingBoxEnv`.
+    """
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        *,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        render_mode: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        if type(num_envs) is not int or num_envs < 1:
+            raise UsageError(f"num_envs must be a whole number of at least 1, got {num_envs!r}")
+        self.num_envs = num_envs
+        self.render_mode = render_mode
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.envs = [ThinkingBoxEnv(render_mode=render_mode, **kwargs) for _ in range(num_envs)]
+        self.metadata = {**ThinkingBoxEnv.metadata, "autoreset_mode": self.autoreset_mode}
+        self.single_observation_space = self.envs[0].observation_space
+        self.single_action_space = self.envs[0].action_space
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._observations: list[str] = [""] * num_envs
+        self._done = np.ones(num_envs, dtype=bool)
+        self._ready: list[tuple[int, tuple[str, float, bool, bool, dict[str, Any]]]] = []
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | Sequence[dict[str, Any] | None] | None = None,
+    ) -> tuple[tuple[str, ...], dict[str, Any]]:
+        """Start every environment, or those of ``options={"reset_mask": …}``."""
+        seeds = self._each(seed, "seed")
+        shared = dict(options) if isinstance(options, dict) else {}
+        mask = np.asarray(shared.pop("reset_mask", np.ones(self.num_envs, dtype=bool)), dtype=bool)
+        if mask.shape != (self.num_envs,):
+            raise UsageError(f"reset_mask must have one entry for each of the {self.num_envs} environments")
+        per_env = self._each(shared if isinstance(options, dict) else options, "options")
+        self._ready = []
+        infos: dict[str, Any] = {}
+        for index in np.flatnonzero(mask):
+            self._observations[index], info = self.envs[index].reset(seed=seeds[index], options=per_env[index])
+            infos = self._add_info(infos, info, int(index))
+            self._done[index] = False
+        return tuple(self._observations), infos
+
+    def step(self, actions: Sequence[Any]) -> tuple[tuple[str, ...], Arrays, Arrays, Arrays, dict[str, Any]]:
+        """One turn in every environment."""
+        if len(actions) != self.num_envs:
+            raise UsageError(f"{len(actions)} actions for {self.num_envs} environments")
+        rewards = np.zeros(self.num_envs, dtype=np.float64)
+        terminated = np.zeros(self.num_envs, dtype=bool)
+        truncated = np.zeros(self.num_envs, dtype=bool)
+        infos: dict[str, Any] = {}
+        for index, action in enumerate(actions):
+            observation, rewards[index], terminated[index], truncated[index], info = self._step_one(index, action)
+            self._observations[index] = observation
+            infos = self._add_info(infos, info, index)
+        return tuple(self._observations), rewards, terminated, truncated, infos
+
+    def send(self, indices: Sequence[int], actions: Sequence[Any]) -> None:
+        """Step some environments; `recv` gives their results."""
+        if len(indices) != len(actions):
+            raise UsageError(f"{len(actions)} actions for {len(indices)} indices")
+        if len(set(indices)) != len(indices) or any(not 0 <= index < self.num_envs for index in indices):
+            raise UsageError(f"indices must be different numbers from 0 to {self.num_envs - 1}, got {list(indices)}")
+        for index, action in zip(indices, actions, strict=True):
+            result = self._step_one(int(index), action)
+            self._observations[index] = result[0]
+            self._ready.append((int(index), result))
+
+    def recv(self) -> list[tuple[int, tuple[str, float, bool, bool, dict[str, Any]]]]:
+        """Results of the environments stepped by `send` since the last `recv`: (index, as of `step`)."""
+        ready, self._ready = self._ready, []
+        return ready
+
+    def _step_one(self, index: int, action: Any) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        env = self.envs[index]
+        if self._done[index]:
+            if self.autoreset_mode == AutoresetMode.DISABLED:
+                raise UsageError(f"environment {index} has ended; reset it with options={{'reset_mask': …}}")
+            observation, info = env.reset()
+            self._done[index] = False
+            return observation, 0.0, False, False, info
+        observation, reward, terminated, truncated, info = env.step(action)
+        if terminated or truncated:
+            if self.autoreset_mode == AutoresetMode.SAME_STEP:
+                final, last = observation, info
+                observation, info = env.reset()
+                info = {"final_obs": final, "final_info": last, **info}
+            else:
+                self._done[index] = True
+        return observation, reward, terminated, truncated, info
+
+    def _each(self, value: Any, name: str) -> list[Any]:
+        if value is None or isinstance(value, dict):
+            return [value] * self.num_envs
+        if isinstance(value, int):
+            return [value + index for index in range(self.num_envs)]
+        items = list(value)
+        if len(items) != self.num_envs:
+            raise UsageError(f"{len(items)} entries of {name} for {self.num_envs} environments")
+        return items
+
+    def render(self) -> tuple[Any, ...] | None:
+        """One rendering per environment."""
+        return tuple(env.render() for env in self.envs) if self.render_mode == "ansi" else None
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Close every episode."""
+        for env in self.envs:
+            env.close()

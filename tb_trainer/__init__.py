@@ -1,0 +1,1 @@
+"""GRPO over `tb_envs` episodes."""

@@ -1,0 +1,98 @@
+"""A tiny model made on the spot: its own BPE tokenizer, a chat template with tools, a Qwen3 architecture. All seeded.
+
+The tokenizer is trained on what the agent will read and write (instructions, tool schemas, reference transcripts), so
+a prompt is short. The template is ChatML with Hermes tool calls as Qwen3 has it, but additive: what follows a message
+never changes how it was rendered. The weights are random: nothing is downloaded, and nothing is known.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
+
+from tb_envs.task import Task
+from tb_trainer.reference import reference_transcript
+
+if TYPE_CHECKING:
+    from tb_trainer.config import ModelConfig
+
+PAD, START, END = "<|endoftext|>", "<|im_start|>", "<|im_end|>"
+TAGS = ("<tools>", "</tools>", "<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>")
+
+CHAT_TEMPLATE = """\
+{%- for message in messages %}
+{%- if message.role == 'tool' %}
+{%- if loop.first or messages[loop.index0 - 1].role != 'tool' %}{{- '<|im_start|>user' }}{%- endif %}
+{{- '\\n<tool_response>\\n' + message.content + '\\n</tool_response>' }}
+{%- if loop.last or messages[loop.index0 + 1].role != 'tool' %}{{- '<|im_end|>\\n' }}{%- endif %}
+{%- else %}
+{{- '<|im_start|>' + message.role + '\\n' + (message.content or '') }}
+{%- if message.role == 'system' and tools %}
+{{- '\\n\\n# Tools\\n\\nTo call a tool, write a JSON object with its name and arguments between tags:\\n' }}
+{{- '<tool_call>\\n{"name": <name>, "arguments": <object>}\\n</tool_call>\\n<tools>' }}
+{%- for tool in tools %}{{- '\\n' + (tool | tojson) }}{%- endfor %}
+{{- '\\n</tools>' }}
+{%- endif %}
+{%- for call in message.tool_calls or [] %}
+{{- '\\n' if message.content or not loop.first else '' }}
+{{- '<tool_call>\\n{"name": "' + call.function.name + '", "arguments": ' }}
+{{- call.function.arguments if call.function.arguments is string else call.function.arguments | tojson }}
+{{- '}\\n</tool_call>' }}
+{%- endfor %}
+{{- '<|im_end|>\\n' }}
+{%- endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{%- endif %}"""
+
+
+def make_tokenizer(texts: Iterable[str], vocabulary: int) -> PreTrainedTokenizerFast:
+    """A byte-level BPE tokenizer of at most `vocabulary` entries, trained on `texts`."""
+    core = Tokenizer(models.BPE())
+    # Digits stay single, so that an id or an amount is never one token that was seen in one task only.
+    core.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
+    )
+    core.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary,
+        special_tokens=[PAD, START, END, *TAGS],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    core.train_from_iterator(texts, trainer)
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=core, eos_token=END, pad_token=PAD)
+    tokenizer.chat_template = CHAT_TEMPLATE
+    return tokenizer
+
+
+def texts_of(tasks: Sequence[Task]) -> list[str]:
+    """What an agent reads and writes in these tasks: instructions, tool schemas, reference transcripts."""
+    shared = {task.instructions for task in tasks}
+    shared |= {json.dumps(tool) for task in tasks for tool in task.domain.tool_definitions}
+    return sorted(shared) + [text for task in tasks for text in reference_transcript(task)]
+
+
+def make_model(config: ModelConfig, tokenizer: Any, *, positions: int, seed: int) -> Qwen3ForCausalLM:
+    """A Qwen3 with random weights for this tokenizer."""
+    torch.manual_seed(seed)
+    return Qwen3ForCausalLM(
+        Qwen3Config(
+            vocab_size=len(tokenizer),
+            hidden_size=config.hidden,
+            intermediate_size=3 * config.hidden,
+            num_hidden_layers=config.layers,
+            num_attention_heads=config.heads,
+            num_key_value_heads=max(1, config.heads // 2),
+            head_dim=config.hidden // config.heads,
+            max_position_embeddings=positions,
+            tie_word_embeddings=True,
+            bos_token_id=None,
+            eos_token_id=tokenizer.eos_token_id,
+            pad_token_id=tokenizer.pad_token_id,
+        )
+    )
