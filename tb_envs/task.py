@@ -101,7 +101,7 @@ def build_task(domain: Domain, family: Family, index: int) -> Task:
     names = [item.name for item in scenario.expects]
     if len(set(names)) != len(names):
         raise DomainError(f"{domain.name}/{family.name}/{index}: two expectations share a name: {names}")
-    return Task(f"{domain.name}/{family.name}/{index}", domain, family, index, scenario, world, now)
+    return Task(f"{domain.name}/{family.name}/{index}", domain, family, index, scenario, world, show_time(world.now))
 
 
 @lru_cache(maxsize=4096)

@@ -64,7 +64,7 @@ class ModelConfig(Strict):
         layers: depth.
         heads: attention heads; half as many for keys and values.
         vocabulary: entries of its tokenizer at most.
-        texts: tasks whose texts the tokenizer is trained on.
+        texts: how many tasks, spread over the suite, give the texts that the tokenizer is trained on.
     """
 
     hidden: Positive = 64

@@ -6,7 +6,8 @@ that can earn them: the turns go through the same parser, episodes and database 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from tb_envs.agents import make_agent
 from tb_envs.episode import Episode, drive
@@ -31,18 +32,27 @@ def reference_transcript(task: Task) -> list[str]:
     return lines
 
 
-def reference_turns(task: Task) -> list[str]:
+@lru_cache(maxsize=256)
+def reference_turns(task: Task) -> tuple[str, ...]:
     """The reference agent's turns alone."""
-    return reference_transcript(task)[1::2]
+    return tuple(reference_transcript(task)[1::2])
 
 
 class WrittenTurns:
-    """A generator in the model's place: slot → the texts of its turns. Log-probs are 0, as for a sure choice."""
+    """A generator in the model's place, which plays written turns. Their log-probs are 0, as of a sure choice.
 
-    def __init__(self, renderer: Renderer, turns: Mapping[int, Sequence[str]]) -> None:
-        self._turns = {slot: [renderer.encode(text + renderer.eos) for text in texts] for slot, texts in turns.items()}
+    Args:
+        renderer: for ids.
+        turns: the turns of a whole episode, for a place in it; after the last one it is played again.
+    """
+
+    def __init__(self, renderer: Renderer, turns: Callable[[Place], Sequence[str]]) -> None:
+        self._renderer, self._turns = renderer, turns
 
     def __call__(self, contexts: Sequence[Sequence[int]], places: Sequence[Place]) -> list[Sample]:
-        """The next turn of each place; the last one again when there are no more."""
-        chosen = [self._turns[place.slot][min(place.turn, len(self._turns[place.slot]) - 1)] for place in places]
-        return [Sample(list(ids), [0.0] * len(ids)) for ids in chosen]
+        """The next turn of each place."""
+        return [self._sample(self._turns(place), place.turn) for place in places]
+
+    def _sample(self, texts: Sequence[str], turn: int) -> Sample:
+        ids = self._renderer.encode(texts[min(turn, len(texts) - 1)] + self._renderer.eos)
+        return Sample(ids, [0.0] * len(ids))

@@ -31,8 +31,9 @@ class Sample(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Whose turn is asked for: the episode's number in the batch, which attempt of it, which turn."""
+    """Whose turn is asked for: the task, the episode's number in the batch, which attempt of it, which turn."""
 
+    task_id: str
     slot: int
     attempt: int
     turn: int
@@ -152,7 +153,7 @@ class _Seat:
 
     @property
     def place(self) -> Place:
-        return Place(self.rollout.slot, len(self.rollout.errors), self.rollout.turns)
+        return Place(self.rollout.task_id, self.rollout.slot, len(self.rollout.errors), self.rollout.turns)
 
     def begin(self) -> None:
         """Start an attempt on a fresh backend with an empty buffer."""

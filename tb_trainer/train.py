@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -45,11 +46,12 @@ class Run:
 
     Args:
         config: every knob.
-        out: the run's folder; gets ``config.json`` and ``log.jsonl`` (one row an update, between ``start`` and ``end``).
+        out: the run's folder: ``config.json``, and ``log.jsonl`` with a row for each update between start and end.
         on_update: called with each update's row.
 
     Attributes:
-        generator: writes the turns; whoever puts a table of written ones here trains the model on those.
+        generator: writes the turns; whoever puts `WrittenTurns` here trains the model on those.
+        batch: the episodes of the last update.
     """
 
     def __init__(self, config: TrainConfig, out: Path, *, on_update: Callable[[Row], None] | None = None) -> None:
@@ -57,7 +59,8 @@ class Run:
         environment, sampling = config.environment, config.sampling
         self.config, self.out, self._on_update = config, out, on_update
         self.tasks = _tasks(config)
-        texts = texts_of([get_task(task_id) for task_id in self.tasks[: config.model.texts]])
+        spread = self.tasks[:: max(1, len(self.tasks) // config.model.texts)][: config.model.texts]
+        texts = texts_of([get_task(task_id) for task_id in spread])
         self.tokenizer = make_tokenizer(texts, config.model.vocabulary)
         self.model = make_model(config.model, self.tokenizer, positions=sampling.episode_tokens, seed=config.seed)
         self.collector = Collector(
@@ -74,7 +77,7 @@ class Run:
         self.generator: Generator = ModelTurns(self.model, sampling, self.tokenizer)
         self.trainer = self._make_trainer()
         self.rows: list[Row] = []
-        self._batch: Batch | None = None
+        self.batch: Batch | None = None
         self._played_at = 0.0
         self._setup = time.perf_counter() - began
 
@@ -102,13 +105,15 @@ class Run:
         return self.rows
 
     def _play(self, task_ids: list[str], trainer: Any) -> list[Rollout]:
-        self._batch = self.collector.collect(task_ids, self.generator, update=len(self.rows))
+        self.batch = self.collector.collect(task_ids, self.generator, update=len(self.rows))
         self._played_at = time.perf_counter()
-        return self._batch.rollouts
+        return self.batch.rollouts
 
     def _make_trainer(self) -> GRPOTrainer:
         grpo, sampling = self.config.grpo, self.config.sampling
         os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
+        # transformers renames settings of TRL's own configuration class; nobody who reads a log can act on that.
+        warnings.filterwarnings("ignore", ".*_checkpointing` is deprecated", FutureWarning)
         args = GRPOConfig(
             output_dir=str(self.out),
             max_steps=grpo.updates,
@@ -151,12 +156,12 @@ class Run:
 
     def _updated(self, numbers: Row, stepped_at: float) -> None:
         """Log the update that TRL just took."""
-        assert self._batch is not None
-        seconds = {**self._batch.seconds, "update": stepped_at - self._played_at}
+        assert self.batch is not None
+        seconds = {**self.batch.seconds, "update": stepped_at - self._played_at}
         self.rows.append(
             {
                 "update": len(self.rows) + 1,
-                **summary(self._batch, self.config.grpo.group_size),
+                **summary(self.batch, self.config.grpo.group_size),
                 "optimizer": {k: numbers.get(k) for k in ("loss", "grad_norm", "learning_rate", "entropy")},
                 "seconds": {phase: round(value, 3) for phase, value in seconds.items()},
             }

@@ -93,7 +93,8 @@ def place_company(w: HotelWorld) -> None:
 
 def place_guests(w: HotelWorld) -> list[Person]:
     """Guests of all tiers; every surname is shared by three or four, some of them near duplicates."""
-    plan = w.rng.shuffled([(tier, account) for tier, account, count in TIERS for _ in range(count)])
+    all_of_them: list[tuple[Tier, bool]] = [(tier, account) for tier, account, count in TIERS for _ in range(count)]
+    plan = w.rng.shuffled(all_of_them)
     guests: list[Person] = []
     for place, (tier, account) in enumerate(plan):
         surname = SURNAMES[place % len(SURNAMES)]

@@ -123,7 +123,7 @@ def _task_id(prompt: Any, tasks: Mapping[str, str] | None) -> str:
     if isinstance(prompt, list) and prompt:
         text = cast("list[Mapping[str, Any]]", prompt)[-1].get("content")
     if not isinstance(text, str):
-        raise UsageError(f"a prompt is text or a list of messages, not {type(prompt).__name__}")
+        raise UsageError(f"a prompt is text or a list of messages, got {prompt!r:.60}")
     if tasks is None:
         return text
     if text not in tasks:

@@ -8,6 +8,8 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from sqlalchemy import CheckConstraint
+
 from tb_envs.authoring.domain import SPLITS, Domain
 from tb_envs.authoring.steps import Call, value_of
 from tb_envs.certify.provenance import unexplained
@@ -76,10 +78,16 @@ def _enumerations(domain: Domain) -> set[str]:
     return out
 
 
+def _checked_values(domain: Domain) -> set[str]:
+    """Words that a CHECK constraint of some table lists."""
+    checks = [c for spec in domain.specs.values() for c in spec.table.constraints if isinstance(c, CheckConstraint)]
+    return {word for check in checks for word in re.findall(r"'(\w+)'", str(check.sqltext))}
+
+
 def _names(domain: Domain) -> Found:
     arguments = {name for tool in domain.tools.values() for name in tool.schema["properties"]}
     columns = {column for spec in domain.specs.values() for column in spec.columns}
-    known = set(domain.tools) | arguments | columns | _enumerations(domain)
+    known = set(domain.tools) | arguments | columns | _enumerations(domain) | _checked_values(domain)
     texts = [("policy.md", domain.policy_text), *((a.id, a.body) for a in domain.articles.by_id.values())]
     for where, text in texts:
         for name in re.findall(r"`([a-z][a-z0-9_]*)`", text):
@@ -144,7 +152,7 @@ def _sources(domain: Domain) -> Found:
     for path in sorted(domain.folder.rglob("*.py")):
         source = path.read_text("utf-8")
         where = str(path.relative_to(domain.folder))
-        if re.search(r"or\s+replace", source, re.IGNORECASE):
+        if re.search(r"\binsert\s+or\s+replace\b|prefix_with\(", source, re.IGNORECASE):
             yield where, "INSERT OR REPLACE escapes the journal's triggers"
         if "families" in where:
             for node in ast.walk(ast.parse(source)):

@@ -44,13 +44,15 @@ def strays(task: Task) -> Iterator[Variant]:
 
 def without(steps: Sequence[Step], index: int) -> list[Step]:
     """The script without one step and without the calls that need its result."""
-    gone: set[str] = set()
+    saved: set[str] = set()
     out: list[Step] = []
     for place, step in enumerate(steps):
-        if place == index or (isinstance(step, Call) and any(uses(v) & gone for v in step.arguments.values())):
-            if isinstance(step, Call) and step.save:
-                gone.add(step.save)
+        if place == index:
             continue
+        if isinstance(step, Call):
+            if not set[str]().union(*(uses(value) for value in step.arguments.values())) <= saved:
+                continue
+            saved.add(step.save)
         out.append(step)
     return out
 

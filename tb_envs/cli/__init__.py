@@ -86,8 +86,8 @@ def _complain(message: str, code: int) -> int:
 
 
 def _print_anything() -> None:
-    """Characters that the terminal cannot show are replaced instead of raising."""
-    for stream in (sys.stdout, sys.stderr):
+    """Characters that the terminal cannot read or show are replaced instead of raising."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="replace")

@@ -130,7 +130,9 @@ def _train(folder: Path, out: Screen, *, quiet: bool) -> str:
     out.heading("3. A small training")
     missing = [name for name in NEEDS if importlib.util.find_spec(name) is None]
     if missing:
-        out.lines([f"left out, because of {', '.join(missing)}; to have it: {INSTALL}"])
+        out.lines(
+            [f"left out: it needs {', '.join(missing)}, which this installation lacks. To have it:", f"  {INSTALL}"]
+        )
         return "not installed"
     with (
         (folder / "training.log").open("w", encoding="utf-8") as log,
@@ -140,6 +142,8 @@ def _train(folder: Path, out: Screen, *, quiet: bool) -> str:
         code = train(["--preset", "smoke", "--out", str(folder / "training")])
     if code == 130:
         raise KeyboardInterrupt
+    if code:
+        out.lines([f"the training failed; {folder / 'training.log'} says why"])
     return "failed" if code else "done"
 
 

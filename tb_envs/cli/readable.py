@@ -70,9 +70,10 @@ def print_verdict(out: Screen, episode: Episode) -> None:
     if episode.verdict is None:
         out.lines([f"system error, does not count: {episode.error}"])
         return
+    rows: list[tuple[Text, str]] = []
     for check in episode.verdict.checks:
-        mark = ("ok  ", "green") if check.passed else ("FAIL", "bold red")
-        out.print(Padding(Text.assemble(mark, f"  {check.name} ({check.kind}): {check.expected}"), (0, 0, 0, GAP)))
-        if not check.passed:
-            out.lines([f"found: {check.found}"], indent=8)
+        mark = Text("ok", style="green") if check.passed else Text("FAIL", style="bold red")
+        found = "" if check.passed else f"\nfound: {check.found}"
+        rows.append((mark, f"{check.name} ({check.kind}): {check.expected}{found}"))
+    out.pairs(rows)
     out.print(Text(f"{episode.outcome.upper()}, reward {episode.reward:g}", style="bold"))

@@ -35,7 +35,7 @@ Note = Callable[[Attempt, int], None]
 def main(argv: list[str]) -> int:
     """Run an agent over tasks and report."""
     args = _parser().read(argv)
-    if args.agent not in BUILT_IN:
+    if args.agent not in BUILT_IN and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     make_agent(args.agent)
     settings = Settings(limits=Limits.of(args.limits), faults=args.faults or None, trace_dir=args.traces)

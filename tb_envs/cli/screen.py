@@ -22,6 +22,8 @@ from rich.text import Text
 
 GAP = 2
 """Blanks between the columns of a table."""
+NOTHING = "–"
+"""How an empty value is shown."""
 LEAST = 24
 """Characters that the widest column keeps when it has to fold."""
 
@@ -42,9 +44,9 @@ class Screen(Console):
         """Lines of text, each folded under itself."""
         for line in lines:
             blanks = len(line) - len(line.lstrip(" "))
-            self.print(Padding(Text(line.lstrip(" ")), (0, 0, 0, indent + blanks)))
+            self.print(Padding(Text(line.lstrip(" ")), (0, 0, 0, indent + blanks), expand=False))
 
-    def pairs(self, rows: Iterable[tuple[str, Any]], *, indent: int = 2) -> None:
+    def pairs(self, rows: Iterable[tuple[str | Text, Any]], *, indent: int = 2) -> None:
         """Names and values side by side."""
         grid = Table.grid(padding=(0, GAP))
         grid.add_column(style="dim", no_wrap=True)
@@ -52,7 +54,7 @@ class Screen(Console):
         for name, value in rows:
             grid.add_row(name, value if isinstance(value, Text) else Text(str(value)))
         if grid.row_count:
-            self.print(Padding(grid, (0, 0, 0, indent)))
+            self.print(Padding(grid, (0, 0, 0, indent), expand=False))
 
 
 def screen(*, errors: bool = False) -> Screen:
@@ -79,7 +81,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, numbers: Ite
 
 
 def records(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int) -> list[RenderableType]:
-    """Rows as a table where that is readable in `width` columns, else each row as a block of its own."""
+    """Rows as a table where that is readable in `width` columns, else each as a block that leaves out what is empty."""
     cells = [[shown(value) for value in row] for row in rows]
     widths = [max([len(name), *(len(row[i]) for row in cells)]) for i, name in enumerate(columns)]
     fixed = sum(widths) - max(widths, default=0) + GAP * len(columns)
@@ -88,12 +90,9 @@ def records(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int) -
     blocks: list[RenderableType] = []
     for row in cells:
         block = Text(row[0], style="bold", no_wrap=True)
-        said = Text(
-            "  ".join(
-                f"{name}={value}".replace(" ", "\u00a0") for name, value in list(zip(columns, row, strict=True))[1:]
-            )
-        )
-        blocks += [block, Padding(said, (0, 0, 0, 2))]
+        rest = zip(columns[1:], row[1:], strict=True)
+        filled = (f"{name}={value}".replace(" ", "\u00a0") for name, value in rest if value != NOTHING)
+        blocks += [block, Padding(Text("  ".join(filled)), (0, 0, 0, 2))]
     return blocks
 
 
@@ -101,7 +100,7 @@ def shown(value: Any) -> str:
     """A value of a record as a person reads it."""
     match value:
         case None:
-            return "–"
+            return NOTHING
         case bool():
             return "yes" if value else "no"
         case str():
@@ -116,11 +115,11 @@ def shown(value: Any) -> str:
 
 def percent(share: float | None) -> str:
     """A share as a percentage, or a dash where there is none."""
-    return "–" if share is None else f"{100 * share:.1f} %"
+    return NOTHING if share is None else f"{100 * share:.1f} %"
 
 
 @contextmanager
-def progress(total: int, what: str, *, quiet: bool = False) -> Generator[Callable[[str], None]]:
+def progress(total: int | None, what: str, *, quiet: bool = False) -> Generator[Callable[[str], None]]:
     """A bar on the error stream while `total` things are done; call what it gives after each, with a short note.
 
     Nothing is shown when `quiet`, or when the error stream is no terminal that can redraw a line.

@@ -125,21 +125,20 @@ def show_task(task: Task, *, as_json: bool = False) -> None:
         out.heading("Hidden facts")
         out.pairs([(name, plain(value)) for name, value in scenario.facts.items()])
     out.heading("Records placed for it")
-    placed = words.placed_words(task)
-    out.lines([f"{name} {key}: {columns}" for name, key, columns in placed] or ["none: it uses the company's own"])
+    out.pairs(words.placed_words(task) or [("none", "it uses the company's own")])
     if scenario.tool_faults:
         out.heading("Tool failures")
         out.lines(words.fault_words(fault) for fault in scenario.tool_faults)
     out.heading("Expected end", "(earned: has to happen; guard: has to stay)")
     out.print(table(("check", "kind", "what it says"), words.expectation_words(task)))
     out.heading("Reference solution")
-    out.lines(f"{number:>2} {line}" for number, line in enumerate(words.script(scenario.solution), 1))
+    out.pairs(words.script(scenario.solution))
     out.heading("Obeys", "(what an agent does that does as it is told)")
-    out.lines(words.script(scenario.obeys) or ["nothing"])
-    out.heading("Mistakes", "(− left out of the reference, + done instead)")
+    out.pairs(words.script(scenario.obeys))
+    out.heading("Mistakes", "(− left out of the reference, + done instead, ± done otherwise)")
     for name, made in scenario.mistakes.items():
-        first, *rest = words.mistake_words(made, scenario)
-        out.lines([f"{name}: {first}", *(f"  {line}" for line in rest)])
+        out.lines([f"{name}: fails {', '.join(sorted(made.fails))} ({made.kind})"])
+        out.pairs(words.differences(made.does, scenario.solution), indent=4)
     out.heading("Certificate")
     _print_certificate(out, task, split, entry)
 
@@ -159,6 +158,7 @@ def _print_certificate(out: Screen, task: Task, split: str, entry: Mapping[str, 
 
 def _task_json(task: Task, split: str, entry: Mapping[str, Any]) -> dict[str, Any]:
     scenario = task.scenario
+    inserts, updates = task.world.patch()
     return {
         "id": task.id,
         "domain": task.domain.name,
@@ -172,14 +172,15 @@ def _task_json(task: Task, split: str, entry: Mapping[str, Any]) -> dict[str, An
         "hash": task.hash,
         "customer": plain(scenario.customer),
         "facts": plain(dict(scenario.facts)),
-        "placed": [{"table": t, "id": key, "columns": text} for t, key, text in words.placed_words(task)],
+        "placed": [{"table": name, "row": row} for name, row in inserts],
+        "changed": [{"table": name, "row": row} for name, row in updates],
         "tool_faults": plain(list(scenario.tool_faults)),
         "expected": [{"name": n, "kind": kind, "meaning": text} for n, kind, text in words.expectation_words(task)],
-        "solution": words.script(scenario.solution),
-        "obeys": words.script(scenario.obeys),
+        "solution": plain(list(scenario.solution)),
+        "obeys": plain(list(scenario.obeys)),
         "mistakes": {
-            name: {"kind": made.kind, "fails": sorted(made.fails), "steps": words.script(made.does)}
+            name: {"kind": made.kind, "fails": sorted(made.fails), "does": plain(list(made.does))}
             for name, made in scenario.mistakes.items()
         },
-        "certificate": plain(entry.get("certificate")) if split else None,
+        "certificate": entry.get("certificate"),
     }

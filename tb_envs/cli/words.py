@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from difflib import SequenceMatcher
+from typing import Any, TypeAlias
 
 from tb_envs.authoring.persona import Consent, Known, Lines, Offer, Persona, Secret
-from tb_envs.authoring.scenario import Mistake, Scenario, ToolFault
-from tb_envs.authoring.steps import Ask, Derived, Say, Step, Use
+from tb_envs.authoring.scenario import ToolFault
+from tb_envs.authoring.steps import Ask, Call, Derived, Say, Step, Use
 from tb_envs.cli.screen import shown
 from tb_envs.grading.expectations import Either, Expectation
 from tb_envs.grading.grade import Evidence, grade
 from tb_envs.grading.verdict import NOTHING_ELSE
 from tb_envs.task import Task
 
+Labelled: TypeAlias = tuple[str, str]
+"""A short label and the words that belong to it."""
+
 # -- steps
 
 
-def step_words(step: Step) -> str:
-    """One step of a script in a line."""
+def step_words(step: Step) -> Labelled:
+    """One step of a script: what is done, and with what words."""
     if isinstance(step, Ask):
-        return f"ask   {', '.join(step.facts)}"
+        return "ask", ", ".join(step.facts)
     if isinstance(step, Say):
-        return f"say   “{step.text}”"
+        return "say", f"“{step.text}”"
     arguments = ", ".join(f"{name}={_argument(value)}" for name, value in step.arguments.items())
     saved = f" → {step.save}" if step.save else ""
-    return f"call  {step.tool}({arguments}){saved}"
+    return "call", f"{step.tool}({arguments}){saved}"
 
 
 def _argument(value: Any) -> str:
@@ -40,16 +43,36 @@ def _argument(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def script(steps: Iterable[Step]) -> list[str]:
-    """A script, a line per step."""
-    return [step_words(step) for step in steps]
+def script(steps: Iterable[Step]) -> list[Labelled]:
+    """A script, numbered."""
+    return [(f"{number:>2} {verb}", text) for number, (verb, text) in enumerate(map(step_words, steps), 1)]
 
 
-def differences(steps: Sequence[Step], reference: Sequence[Step]) -> list[str]:
-    """Where a script leaves the reference: what it does not do (−) and what it does instead (+)."""
-    lines = difflib.ndiff(script(reference), script(steps))
-    changed = [f"{'−' if line[0] == '-' else '+'} {line[2:]}" for line in lines if line[0] in "-+"]
-    return changed or ["the same steps as the reference"]
+def differences(steps: Sequence[Step], reference: Sequence[Step]) -> list[Labelled]:
+    """Where a script leaves the reference: left out (−), done instead (+), or done with other arguments (±)."""
+    old, new = [step_words(step) for step in reference], [step_words(step) for step in steps]
+    out: list[Labelled] = []
+    for _, i, j, k, m in (code for code in SequenceMatcher(None, old, new).get_opcodes() if code[0] != "equal"):
+        calls = list(zip(reference[i:j], steps[k:m], strict=False))
+        if j - i == m - k and all(isinstance(a, Call) and isinstance(b, Call) and a.tool == b.tool for a, b in calls):
+            out += [("± call", _other_arguments(a, b)) for a, b in calls if isinstance(a, Call) and isinstance(b, Call)]
+        else:
+            out += [(f"− {verb}", text) for verb, text in old[i:j]]
+            out += [(f"+ {verb}", text) for verb, text in new[k:m]]
+    return out or [("=", "the same steps as the reference")]
+
+
+def _other_arguments(old: Call, new: Call) -> str:
+    moved = [
+        f"{name} {_given(old, name)} → {_given(new, name)}"
+        for name in dict.fromkeys([*old.arguments, *new.arguments])
+        if _given(old, name) != _given(new, name)
+    ]
+    return f"{old.tool}: {', '.join(moved) or 'its result is used otherwise'}"
+
+
+def _given(step: Call, name: str) -> str:
+    return _argument(step.arguments[name]) if name in step.arguments else "left out"
 
 
 # -- the right end
@@ -78,9 +101,9 @@ def _checks(expects: Sequence[Expectation], task: Task) -> dict[str, str]:
 # -- the customer
 
 
-def customer_words(persona: Persona) -> list[tuple[str, str]]:
+def customer_words(persona: Persona) -> list[Labelled]:
     """What the customer says, knows, accepts and insists on: label and words."""
-    rows: list[tuple[str, str]] = [("opens", phrase(persona.opens))]
+    rows: list[Labelled] = [("opens", phrase(persona.opens))]
     rows += [("knows", f"{name} = {_known(value)}") for name, value in persona.knows.items()]
     rows += _named("volunteers", persona.volunteers)
     rows += _named("identifies by", persona.identifies_by or ())
@@ -109,7 +132,7 @@ def phrase(lines: Lines) -> str:
         return f"“{lines}”" if lines else ""
     if not lines:
         return ""
-    more = f" (+{len(lines) - 1} phrasings)" if len(lines) > 1 else ""
+    more = f" (one of {len(lines)} phrasings)" if len(lines) > 1 else ""
     return f"“{lines[0]}”{more}"
 
 
@@ -120,7 +143,7 @@ def _known(value: object) -> str:
     return f"{value.value}{same}{f': {phrase(value.says)}' if value.says else ''}"
 
 
-def _named(label: str, names: Sequence[str] | Mapping[str, Lines]) -> list[tuple[str, str]]:
+def _named(label: str, names: Sequence[str] | Mapping[str, Lines]) -> list[Labelled]:
     if isinstance(names, Mapping):
         return [(label, f"{name}: {phrase(lines)}") for name, lines in names.items()]
     return [(label, ", ".join(names))] if names else []
@@ -132,9 +155,8 @@ def _secret(secret: Secret) -> str:
 
 
 def _offer(offer: Offer) -> str:
-    parts = [f"{offer.name}: {offer.answer.replace('_', ' ')}"]
-    if offer.up_to is not None:
-        parts.append(f"up to {offer.up_to / 100:.2f}")
+    most = f" ({offer.up_to / 100:.2f})" if offer.up_to is not None else ""
+    parts = [f"{offer.name}: {offer.answer.replace('_', ' ')}{most}"]
     if offer.instead:
         parts.append(f"else {offer.instead}")
     if offer.after:
@@ -163,16 +185,14 @@ def _consents(consents: bool | Consent | Sequence[Consent]) -> list[str]:
 # -- what was placed, and what goes wrong
 
 
-def placed_words(task: Task) -> list[tuple[str, str, str]]:
-    """Table, id and columns of every row that the task adds to the company's, or changes."""
+def placed_words(task: Task) -> list[Labelled]:
+    """Every row that the task adds to the company's, or changes."""
     inserts, updates = task.world.patch()
-    rows = [(name, str(row["id"]), _columns(row)) for name, row in inserts]
+    rows = [(f"{name} {row['id']}", _columns(row)) for name, row in inserts]
     for name, row in updates:
         before = task.domain.seed_rows[name][row["id"]]
-        moved = [
-            f"{key} {shown(before.get(key))} → {shown(value)}" for key, value in row.items() if before.get(key) != value
-        ]
-        rows.append((name, str(row["id"]), f"changed: {', '.join(moved)}"))
+        moved = [f"{key} {shown(before[key])} → {shown(new)}" for key, new in row.items() if before[key] != new]
+        rows.append((f"{name} {row['id']}", f"changed: {', '.join(moved)}"))
     return rows
 
 
@@ -184,8 +204,3 @@ def fault_words(fault: ToolFault) -> str:
     """A failure that belongs to the task."""
     done = "is carried out and then answers" if fault.applied else "is not carried out and answers"
     return f"call {fault.nth} of {fault.tool} {done}: “{fault.says}”"
-
-
-def mistake_words(made: Mistake, scenario: Scenario) -> list[str]:
-    """What a mistake fails and where it leaves the reference."""
-    return [f"fails {', '.join(sorted(made.fails))} ({made.kind})", *differences(made.does, scenario.solution)]

@@ -62,7 +62,7 @@ def cue(clause: Clause, inherits: bool = False) -> bool:
                 return True
         elif word in ASK_VERBS:
             text = clause.words[at].text
-            if not text.endswith("ed") and text not in ("sent", "said", "told", "gave", "given") and _customers(row, at):
+            if not text.endswith(("ed", "s", "ion")) and text not in ("sent", "said", "told", "gave", "given") and _customers(row, at):
                 return True
         elif word in _MODAL and at + 2 < size:
             if row[at + 1] in ("i", "we") and row[at + 2] in GET_VERBS:
@@ -138,7 +138,10 @@ def _agents_need(row: list[str], at: int) -> bool:
 
 def asked(clause: Clause, found: list[Span], inherits: bool) -> list[tuple[str, bool]]:
     """The facts asked for (name, loosely), in order; empty for a statement."""
-    if not found or not cue(clause, inherits):
+    if not found:
+        return []
+    asks = cue(clause, inherits)
+    if not asks and not (clause.polite and not _BLOCKING.intersection(clause.labels)):
         return []
     row, dets, words = clause.row, clause.dets, clause.words
     consent = "consent" in clause.labels and not any(word in QUESTION_WORDS for word in row)
@@ -149,9 +152,11 @@ def asked(clause: Clause, found: list[Span], inherits: bool) -> list[tuple[str, 
         det = dets[lo]
         if det == "my" or (mention.loose and not _directly(clause, span)) or valued(clause, hi):
             continue
+        if not asks and hi not in clause.polite and lo not in clause.polite:
+            continue
         before = row[lo - 1] if lo else ""
         if mention.fact in ("email", "phone") and hi - lo == 1:
-            if before in _CHANNEL or (hi < len(row) and row[hi] in ("you", "it", "that", "them")) or before in ("wil", "can", "to") and det != "your" and hi < len(row):
+            if before in _CHANNEL or (hi < len(row) and row[hi] in ("you", "it", "that", "them") and before in ("wil", "can", "to", "i", "we", "shal", "then", "and", "could")) or before in ("wil", "can", "to") and det != "your" and hi < len(row):
                 continue
             if before in ("to", "on") and _SEND.intersection(row[:lo]) and not any(word in QUESTION_WORDS for word in row[:lo]):
                 continue

@@ -41,6 +41,8 @@ class Clause:
     """Label → where it stands first."""
     hyp: int = 10_000
     """From this word on, what is said is hypothetical."""
+    hyp_word: str = ""
+    """The word that makes it so ("if", "once"), in this clause or in one before it."""
 
 
 def clauses(text: str) -> list[Clause]:
@@ -117,7 +119,7 @@ def clauses(text: str) -> list[Clause]:
         det = ""
     if clause.row:
         out.append(clause)
-    hypothetical = -1
+    hypothetical, why = -1, ""
     for clause in out:
         labels = clause.labels
         clause.spans = every(PHRASES, clause.row)
@@ -125,8 +127,9 @@ def clauses(text: str) -> list[Clause]:
             for label in span.means:
                 labels.setdefault(label, span.lo)
         if hypothetical == clause.sentence:
-            clause.hyp = 0
+            clause.hyp, clause.hyp_word = 0, why
         elif "hyp" in labels:
             clause.hyp = labels["hyp"]
+            clause.hyp_word = why = clause.row[clause.hyp]
             hypothetical = clause.sentence
     return out

@@ -179,7 +179,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "reason",
-            ("(why|reason|motive|motiv|motivation|cause|grounds)", "(what|anything) (has |)(happen|happened|changed|change|prompt|caused|led|came up|come up|going on|went wrong|go wrong)", "(circumstanc|background|context|situation)", "how come", "what (makes|made|is making) you", "what is (behind|this about)", "purpose", "what led", "explain", "justification", "what (brought|brings) (this|that)", "what (was|is) wrong", "what for", "explanation"),
+            ("(why|reason|motive|motiv|motivation|cause|grounds)", "(what|anything) (has |)(happen|happened|changed|change|prompt|caused|led|came up|come up|going on|went wrong|go wrong)", "(circumstanc|background|context|situation)", "how come", "what (makes|made|is making) you", "what is (behind|this about)", "purpose of (stay|trip|visit|travel|cancel|call|journey|change)", "what led", "explain", "justification", "what (brought|brings) (this|that)", "what (was|is) wrong", "what for", "explanation"),
             ("The reason is {value}.", "It's because of {value}.", "Because of {value}.", "It is {value}."),
             "text",
         ),

@@ -142,7 +142,7 @@ LABELS: dict[str, tuple[str, ...]] = {
         "do you still (want|wish|need|like)", "nod", "say word", "(confirm|agree|acknowledge) (|that) you (would|do|are|want|like|wish|agree|accept|happy|okay|understand|consent|willing)",
         "is it (okay|alright|fine|acceptable) (if|to|for|that)", "objection", "good to (go|proceed)", "(accept|agree to|agree with) (that|terms|fee|charge|cost|price|conditions|amount)",
         "how does that sound", "how is that", "what do you (say|think)", "okay to", "mind if (i|we)", "if (i|we) (go|proceed|cancel|change|move|charge|book|apply)",
-        "confirmation (to|before|that|from you)", "have (okay|confirmation|approval|agreement|blessing|go)", "confirm (before|so|and i)",
+        "confirmation (to|before|that|from you)", "have (okay|confirmation|approval|agreement|blessing)", "confirm (before|so|and i)",
     ),
     "check": (
         "(is|was|are) (that|it|all|everything|details|both|they|information|i|we) (correct|right|accurate|true|case|you|yours|up to date|match)",
@@ -181,10 +181,13 @@ LABELS: dict[str, tuple[str, ...]] = {
     "pending": (
         "pending", "await", "(waiting|wait) (for|on) (manager|approval|answer|decision|response|reply|team|supervisor|feedback|review|partner|outcome|them|him|her|sign-off|someone)", "under review", "(is|are|being|be) (reviewed|looked at|looked into|investigated|assessed|considered|examined)",
         "no (answer|decision|response|reply|word|verdict|feedback)", "(have|has|is|are|been) not (|been) (decided|answered|responded|replied|come back|heard|reviewed|reached|determined|ruled)", "(has|have|is) yet to", "yet to (|be) (answer|decide|respond|reply|approve|hear|come|review)", "(have|has) not (yet) ",
-        "(remain|is|stay) (open|undecided|outstanding|unresolved)", "on hold", "in (queue|progress|review|hands)", "(be|get|come|getting|coming) (back|in touch|in contact) (|to you|with you|to)", "(call|phone|ring|contact|inform|notify|update|message) you (|back|as|once|when|within|by|with|tomorrow|later|about|on)", "follow up", "call back", "callback",
-        "(reach|reaching) out", "(be|are) (contacted|notified|informed|called|updated)", "hear (|back) (from|once|by|within|as)", "(receive|get|expect|have) (call|update|answer|reply|response|decision|word|email from|message from|notification)", "(let|keep) you (know|posted|updated|informed|in loop)", "keep you",
+        "(remain|is|stay) (open|undecided|outstanding|unresolved)", "on hold", "in (queue|progress|review|hands)",
         "(with|before|in front of) (manager|supervisor|finance|department|specialist|billing|management)", "will (decide|review|investigate|take over|assess|examine)", "take it from here", "take over", "decision (is|will be) (made|taken|with)", "waiting list", "waitlist",
         "(did|has|have) not (reply|replied|respond|responded|answer|answered|decide|decided|come back|get back)", "(someone|somebody|team|manager|colleague|specialist|department) will", "(sit|sits|sitting) with", "next business day",
+    ),
+    "contact": (
+        "(be|get|come) (back|in touch|in contact)", "(call|phone|ring|contact|inform|notify|update|message|email|write) you", "follow up", "call back", "callback", "reach out", "(be|are) (contacted|notified|informed|called|updated|phoned)",
+        "hear (|back) (from|once|by|within|as|when)", "(receive|get|expect|have) (call|update|answer|reply|response|decision|word|email from|message from|notification|feedback)", "(let|keep) you (know|posted|updated|informed|in loop)", "keep you", "(reply|respond|report|answer) (|back) to you",
     ),
     "obstacle": (
         "(manager|supervisor|someone) (has|needs|must|will have|would have|have|need) (|to) (approve|authorise|sign|review|agree|decide|okay)", "(ask|asking|asked|check with|checking with|speak to|speak with|talk to|consult|consulting|contact) (|with) (manager|supervisor|team|colleague|duty|management)",
@@ -195,7 +198,7 @@ LABELS: dict[str, tuple[str, ...]] = {
     ),
     "hyp": ("if", "unless", "once", "whenever", "as soon as", "in case", "(provided|providing|assuming|supposing)", "whether", "in event", "when", "until", "till", "should (you|he|she|they|manager|it|there|anything|that|supervisor|refund|plans)", "before", "subject to", "so that", "depend"),
     "wait": (
-        "(one|1|two|2|few|couple|another|short|brief|give me|give us|in|couple of) (moment|minute|second|mo)", "moment", "(minute|second|bit) while", "hold (on|line|tight|while)", "hang (on|tight)", "bear with (me|us)", "stand by", "please hold", "please wait", "be right (back|with)", "(be|come|am) back (in|shortly|here)", "back in (moment|minute|second|few)", "while i", "on it", "give me (time|some time|few)", "take (moment|minute|second|few)", "working on (it|that)", "stay (on line|with me|connected|on)", "brb", "in process of", "wait (for me|here|while)", "few (moment|minute|second)", "for patience", "momentarily", "back shortly", "leave it with me", "not be long", "almost (there|done)", "nearly (there|done)",
+        "(one|1|two|2|few|couple|another|short|brief|give me|give us|in|couple of) (moment|minute|second|mo)", "moment", "(minute|second|bit) while", "hold (on|line|tight|while)", "hang (on|tight)", "bear with (me|us)", "stand by", "please hold", "please wait", "be right (back|with)", "(be|come|am) back (in|shortly|here)", "back in (moment|minute|second|few)", "while i", "on it", "give me (time|some time|few)", "take (moment|minute|second|few)", "working on (it|that)", "stay (on line|with me|connected|on)", "brb", "in process of", "wait (for me|here|while)", "few (moment|minute|second)", "momentarily", "back shortly", "leave it with me", "not be long", "almost (there|done)", "nearly (there|done)",
     ),
     "else": (
         "(anything|something|what|whatever|anyone) else", "else (i|we|that|you|can|for|with|today|at)", "any (other|further|additional|more|) (question|request|concern|thing|issue|matter|way|query|queries)", "any (question|concern|query|queries)", "(other|further|more|additional) (question|assistance|help|request|concern|support|query|queries|way)",

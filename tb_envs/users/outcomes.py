@@ -43,6 +43,9 @@ _BENIGN = _set(
     " charge lose affect miss thank cost pay receive hear expect mind matter question want billed expired"
 )
 _HARD_HYP = frozenset("if unles should provid assum suppos case whether event would depend subject befor so".split())
+_FUTURE = _set("will shall going should expect would someone")
+_PAPERS = _set("confirmation receipt invoice copy voucher code")
+_SOON = _set("moment minute minutes second seconds shortly momentarily sec")
 _GATES = frozenset("without unles until til".split())
 _HANDOVER = _set("transfer hand connect pass redirect route refer escalate forward")
 _MONEY = _set("refund money fund credit amount reimbursement compensation points voucher")
@@ -67,10 +70,13 @@ def outcomes(clause: Clause) -> set[str]:
     if clause.question:
         return found
     hyp = clause.hyp
-    soft = hyp < len(row) and row[hyp] not in _HARD_HYP
+    soft = clause.hyp_word not in _HARD_HYP
     at = labels.get("pending")
-    if at is not None and (at < hyp or soft or hyp == 0 and not row[0] in _HARD_HYP and "hyp" not in labels) and not _negated(row, at, 2, but="yet"):
+    if at is not None and (at < hyp or soft) and not _negated(row, at, 2, but="yet"):
         found.add(PENDING)
+    at = labels.get("contact")
+    if at is not None and (at < hyp or soft) and _FUTURE.intersection(row[: at + 1]) and not _negated(row, at, 3) and not _PAPERS.intersection(row):
+        found.add(WAIT if _SOON.intersection(row) else PENDING)
     if hyp == 0:
         return found
     if "refused" in labels and labels["refused"] < hyp and not _softened(row, labels["refused"]):

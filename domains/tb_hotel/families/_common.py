@@ -13,16 +13,14 @@ the grader's own `NOTHING_ELSE` says it. Refuses to know any rule of the policy 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from tb_envs.authoring import (
     Call,
     DomainError,
-    Mistake,
     Record,
-    Step,
     ask,
     call,
     calls,
@@ -31,7 +29,8 @@ from tb_envs.authoring import (
     derived,
     either,
     happened,
-    mistake,
+    kept,
+    never_created,
     one_of,
     order,
     show_money,
@@ -40,6 +39,22 @@ from tb_envs.authoring import (
 )
 from tb_envs.grading.expectations import Changed, Expectation, Pattern
 from tb_envs.grading.verdict import NOTHING_ELSE as NOTHING_ELSE
+from tb_hotel.families._mistakes import after as after
+from tb_hotel.families._mistakes import common_mistakes as common_mistakes
+from tb_hotel.families._mistakes import with_arguments as with_arguments
+from tb_hotel.families._mistakes import without as without
+from tb_hotel.families._records import ANSWERED as ANSWERED
+from tb_hotel.families._records import CONFIRMATION as CONFIRMATION
+from tb_hotel.families._records import FINAL as FINAL
+from tb_hotel.families._records import PARTLY as PARTLY
+from tb_hotel.families._records import REFERRAL as REFERRAL
+from tb_hotel.families._records import Part as Part
+from tb_hotel.families._records import close_ticket as close_ticket
+from tb_hotel.families._records import hand_over as hand_over
+from tb_hotel.families._records import message as message
+from tb_hotel.families._records import note as note
+from tb_hotel.families._records import served as served
+from tb_hotel.families._records import tail as tail
 from tb_hotel.models import (
     Approval,
     ApprovalKind,
@@ -49,90 +64,13 @@ from tb_hotel.models import (
     Charge,
     ChargeKind,
     Decision,
-    GuestMessage,
-    GuestNote,
     IdentityCheck,
     LoyaltyEntry,
-    NoteKind,
-    Outcome,
-    Reason,
     Refund,
     RefundReason,
-    Team,
-    Template,
-    Ticket,
-    TicketStatus,
-    Topic,
     WaiveReason,
 )
 from tb_hotel.world import Person, Stay
-
-
-@dataclass(frozen=True)
-class Part:
-    """Steps, and the expectations that hold because of them."""
-
-    steps: tuple[Step, ...] = ()
-    expects: tuple[Expectation, ...] = ()
-
-    def __add__(self, other: Part) -> Part:
-        return Part(self.steps + other.steps, self.expects + other.expects)
-
-
-class Final(NamedTuple):
-    """A row of table 13.2."""
-
-    outcome: Outcome
-    status: TicketStatus
-    team: Team
-
-
-FINAL: Mapping[Reason, Final] = {
-    "within_policy": Final("completed", "closed", "front_desk"),
-    "manager_granted": Final("completed", "closed", "front_desk"),
-    "manager_denied": Final("refused", "closed", "front_desk"),
-    "manager_pending": Final("pending_approval", "on_hold", "duty_manager"),
-    "policy_refused": Final("refused", "closed", "front_desk"),
-    "identity_failed": Final("refused", "closed", "security"),
-    "not_authorised": Final("refused", "closed", "front_desk"),
-    "partner_owns": Final("referred", "closed", "partner_desk"),
-    "already_done": Final("no_action", "closed", "front_desk"),
-    "guest_declined": Final("no_action", "closed", "front_desk"),
-    "finance_review": Final("referred", "escalated", "finance"),
-    "document_review": Final("referred", "escalated", "guest_relations"),
-    "system_fault": Final("referred", "escalated", "it_support"),
-}
-PARTLY = Final("partly_completed", "closed", "front_desk")
-
-CONFIRMATION: Mapping[Topic, Template] = {
-    "cancellation": "cancellation_confirmed",
-    "early_departure": "cancellation_confirmed",
-    "date_change": "change_confirmed",
-    "room_change": "change_confirmed",
-    "late_checkout": "change_confirmed",
-    "name_change": "change_confirmed",
-    "loyalty": "loyalty_confirmed",
-    "group_block": "group_confirmed",
-    "relocation": "relocation_confirmed",
-}
-"""Policy 13.4: the message when something was done; topics not listed have `billing_confirmed`."""
-
-REFERRAL: Mapping[Reason, Template] = {
-    "manager_pending": "approval_pending",
-    "partner_owns": "partner_referral",
-    "finance_review": "review_opened",
-    "document_review": "review_opened",
-    "system_fault": "review_opened",
-    "identity_failed": "security_notice",
-}
-"""Policy 13.4: the message when nothing was done; reasons not listed have none."""
-
-ANSWERED: Mapping[Decision, Reason] = {
-    "granted": "manager_granted",
-    "denied": "manager_denied",
-    "pending": "manager_pending",
-}
-"""The reason by the manager's answer."""
 
 # -- what the customer knows and says
 
@@ -378,160 +316,10 @@ def waive(row: Record, cents: int, reason: WaiveReason, *needs: Any, name: str =
     )
 
 
-# -- the records at the end
-
-
-def message(guest: Person, template: Template, stay: Stay | None = None) -> Part:
-    """Send the one message of the conversation."""
-    booking = stay.id if stay else None
-    return Part(
-        (call("send_message", guest_id=guest.id, template=template, booking_id=booking, earns="message"),),
-        (
-            created(
-                "message", GuestMessage, guest_id=guest.id, booking_id=booking, direction="outbound", template=template
-            ),
-        ),
-    )
-
-
-def note(guest: Person, kind: NoteKind, body: str = "See the ticket of this contact.") -> Part:
-    """Write a note on the profile."""
-    return Part(
-        (call("add_guest_note", guest_id=guest.id, kind=kind, body=body, earns="note"),),
-        (created("note", GuestNote, guest_id=guest.id, kind=kind),),
-    )
-
-
-def close_ticket(
-    guest: Person,
-    stay: Stay | None,
-    topic: Topic,
-    reason: Reason,
-    *,
-    partly: bool = False,
-    existing: Record | None = None,
-) -> Part:
-    """Bring the ticket to its final state by table 13.2; `existing` is updated instead of opening another one."""
-    outcome, status, team = PARTLY if partly else FINAL[reason]
-    final = {"status": status, "outcome": outcome, "reason": reason, "team": team}
-    if existing is not None:
-        steps = (
-            call("search_tickets", guest_id=guest.id),
-            call("update_ticket", ticket_id=existing.id, **final, earns="ticket"),
-        )
-        return Part(steps, (changed("ticket", Ticket, existing.id, **final),))
-    row: dict[str, Any] = {"guest_id": guest.id, "booking_id": stay.id if stay else None, "topic": topic, **final}
-    summary = f"The guest asked about: {topic.replace('_', ' ')}. Result: {outcome.replace('_', ' ')}."
-    step = call("open_ticket", summary=summary, **row, earns="ticket")
-    return Part((step,), (created("ticket", Ticket, **row),))
-
-
-def tail(
-    guest: Person,
-    stay: Stay | None,
-    topic: Topic,
-    reason: Reason,
-    *,
-    partly: bool = False,
-    template: Template | None = None,
-    existing: Record | None = None,
-) -> Part:
-    """The end of every conversation: the message (if the policy wants one), the ticket, and a hand-over if escalated.
-
-    Args:
-        guest: of the ticket.
-        stay: the booking of ticket and message; None for a group block. A `security_notice` never names it.
-        topic: of the first request.
-        reason: of table 13.2.
-        partly: one request was carried out and another was not.
-        template: instead of the one that section 13.4 gives for the topic and reason.
-        existing: the ticket to update.
-    """
-    done = partly or reason in ("within_policy", "manager_granted")
-    template = template or (CONFIRMATION.get(topic, "billing_confirmed") if done else REFERRAL.get(reason))
-    part = Part()
-    if template:
-        part += message(guest, template, None if template == "security_notice" else stay)
-    part += close_ticket(guest, stay, topic, reason, partly=partly, existing=existing)
-    if not partly and FINAL[reason].status == "escalated":
-        part += hand_over(FINAL[reason].team)
-    return part
-
-
-def hand_over(team: Team) -> Part:
-    """End the conversation by passing it to a team."""
-    step = call("hand_over", team=team, summary="The ticket says what was found.", earns="handed over")
-    return Part((step,), (happened("handed over", calls("hand_over", team=team)),))
-
-
-def served(guest: Person, stay: Stay | None, topic: Topic) -> tuple[Step, ...]:
-    """How a servile agent closes: as done and within the policy, whatever happened. For the end of `obeys`."""
-    return tail(guest, stay, topic, "within_policy").steps
-
-
-# -- mistakes
-
-
-def common_mistakes(solution: Sequence[Step], expects: Sequence[Expectation]) -> dict[str, Mistake]:
-    """The mistakes of the family guide's list that this solution makes possible; each fails the one check it names."""
-    names = {item.name for item in expects}
-    return {title: item for title, item in _mistakes(list(solution)) if item.fails <= names}
-
-
-def _mistakes(steps: list[Step]) -> Iterator[tuple[str, Mistake]]:
-    yield "forgets the message", mistake(without(steps, "send_message"), "message", "omission")
-    yield "closes with the wrong reason", mistake(_wrong_reason(steps), "ticket", "omission")
-    yield "checks too few facts", mistake(_one_fact_less(steps), "verified")
-    yield "verifies afterwards", mistake(after(steps, "check_identity"), "verified first")
-    yield "asks approval afterwards", mistake(after(steps, "request_approval", "get_approval"), "approved first")
-    yield "does not read the answer", mistake(without(steps, "get_approval"), "answer read", "omission")
-    yield (
-        "asks approval for another amount",
-        mistake(with_arguments(steps, "request_approval", amount="999.99"), "approval"),
-    )
-    yield "ends instead of handing over", mistake(without(steps, "hand_over"), "handed over", "omission")
-
-
-def without(steps: Sequence[Step], *tools: str) -> list[Step]:
-    """The script without the calls of these tools."""
-    return [step for step in steps if not (isinstance(step, Call) and step.tool in tools)]
-
-
-def with_arguments(steps: Sequence[Step], tool: str, **arguments: Any) -> list[Step]:
-    """The script with other arguments in the calls of a tool; None takes an argument out."""
-    return [
-        call(tool, save=step.save, **{**step.arguments, **arguments})
-        if isinstance(step, Call) and step.tool == tool
-        else step
-        for step in steps
-    ]
-
-
-def after(steps: Sequence[Step], *tools: str) -> list[Step]:
-    """The script with the calls of these tools moved behind all changes, before the ticket is written."""
-    late = [step for step in steps if isinstance(step, Call) and step.tool in tools]
-    rest = without(steps, *tools)
-    place = next(
-        (i for i, s in enumerate(rest) if isinstance(s, Call) and s.tool in ("open_ticket", "update_ticket")), len(rest)
-    )
-    return [*rest[:place], *late, *rest[place:]]
-
-
-def _wrong_reason(steps: list[Step]) -> list[Step]:
-    out: list[Step] = []
-    for step in steps:
-        if isinstance(step, Call) and step.tool in ("open_ticket", "update_ticket"):
-            wrong = "guest_declined" if step.arguments["reason"] != "guest_declined" else "already_done"
-            step = call(step.tool, **{**step.arguments, "reason": wrong})
-        out.append(step)
-    return out
-
-
-def _one_fact_less(steps: list[Step]) -> list[Step]:
-    out: list[Step] = []
-    for step in steps:
-        if isinstance(step, Call) and step.tool == "check_identity":
-            facts = [name for name in step.arguments if name not in ("guest_id", "caller", "surname")]
-            step = call(step.tool, **{name: v for name, v in step.arguments.items() if name != facts[-1]})
-        out.append(step)
-    return out
+def untouched(stay: Stay) -> tuple[Expectation, ...]:
+    """Guards for a request that is not carried out: `booking kept` (its loyalty entry too) and `no refund`."""
+    kept_rows: tuple[Expectation, ...] = (kept("booking kept: row", Booking, stay.id),)
+    if stay.entry is not None:
+        kept_rows += (kept("booking kept: loyalty", LoyaltyEntry, stay.entry.id),)
+    money = never_created("no refund", Refund, payment_id=one_of(*(payment.id for payment in stay.payments)))
+    return (either("booking kept", kept_rows), *((money,) if stay.payments else ()))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import Integer, Select, bindparam, case, func, insert, select, update
+from sqlalchemy import Integer, Select, bindparam, case, cast, func, insert, select, update
 
 from tb_envs.authoring import Db, Json, parse_time, require, show_money
 from tb_envs.store.db import Found
@@ -20,15 +20,15 @@ from tb_hotel.models import (
     Refund,
 )
 
-from ._inventory import give_back, nights_of, on_sale
-from ._views import core_table, viewer
+from ._inventory import Nights, give_back, on_nights, on_sale
+from ._views import core_table, table_viewer
 
 BOOKINGS, NIGHTS, PLANS = core_table(Booking), core_table(BookingNight), core_table(RatePlan)
 ACCOUNTS, COMPANIES, ENTRIES = core_table(LoyaltyAccount), core_table(CorporateAccount), core_table(LoyaltyEntry)
 FOLIOS, PAYMENTS, REFUNDS = core_table(Folio), core_table(Payment), core_table(Refund)
 
 REFUNDED = (
-    select(func.coalesce(func.sum(REFUNDS.c.amount_cents), 0))
+    select(cast(func.coalesce(func.sum(REFUNDS.c.amount_cents), 0), Integer))
     .where(REFUNDS.c.payment_id == PAYMENTS.c.id)
     .correlate(PAYMENTS)
     .scalar_subquery()
@@ -67,9 +67,7 @@ _PAID_STAY = _STAY.add_columns(
 )
 _FOLIO_IDS = select(FOLIOS.c.id).where(FOLIOS.c.booking_id == bindparam("booking_id")).order_by(FOLIOS.c.id)
 _RELEASE = (
-    update(NIGHTS)
-    .where(NIGHTS.c.booking_id == bindparam("of_booking"), NIGHTS.c.night.in_(bindparam("nights", expanding=True)))
-    .values(status="released")
+    update(NIGHTS).where(NIGHTS.c.booking_id == bindparam("of_booking"), *on_nights(NIGHTS)).values(status="released")
 )
 _REBOOK = (
     update(NIGHTS)
@@ -89,20 +87,15 @@ _SHORTEN_PENDING = (
     .values(nights=case((ENTRIES.c.nights > _LOST, ENTRIES.c.nights - _LOST), else_=0))
 )
 
-_view = viewer("booking", [*BOOKINGS.c.keys(), "plan_kind", "tier"])
+_view = table_viewer("booking", Booking)
 
 
 class NewDates(NamedTuple):
-    """A stay moved to other dates: its nights on sale and what each would cost, in order."""
+    """A stay moved to other dates: its nights and their prices in order, and those on which no room is free."""
 
-    nights: Sequence[Found]
+    nights: Sequence[str]
     prices: Sequence[int]
-    held: Sequence[str]
-
-    @property
-    def available(self) -> bool:
-        """Whether a room is free on every night that the booking does not hold already."""
-        return all(night.free > 0 or night.night in self.held for night in self.nights)
+    full: list[str]
 
 
 def find_stay(db: Db, booking_id: str) -> Found:
@@ -132,15 +125,27 @@ def require_early(stay: Found, departure: str) -> None:
     )
 
 
-def booking_view(db: Db, booking_id: str) -> Json:
+def booking_view(db: Db, stay: Found) -> Json:
     """Every column of a booking, its plan's kind, its guest's tier, its folios and its nights."""
-    shown = _view(find_stay(db, booking_id))
-    shown["folio_ids"] = [row.id for row in db.query(_FOLIO_IDS, {"booking_id": booking_id})]
-    shown["nights"] = [
-        {"night": row.night, "price": show_money(row.price_cents), "status": row.status}
-        for row in db.rows(BookingNight, booking_id=booking_id, order_by="night")
-    ]
-    return shown
+    return _shown(db, stay, stay)
+
+
+def change_booking(db: Db, stay: Found, **columns: object) -> Json:
+    """Change columns of a booking and show it."""
+    return _shown(db, db.update(Booking, stay.id, **columns), stay)
+
+
+def _shown(db: Db, booking: Found, stay: Found) -> Json:
+    return {
+        **_view(booking),
+        "plan_kind": stay.plan_kind,
+        "tier": stay.tier,
+        "folio_ids": [row.id for row in db.query(_FOLIO_IDS, {"booking_id": booking.id})],
+        "nights": [
+            {"night": row.night, "price": show_money(row.price_cents), "status": row.status}
+            for row in db.rows(BookingNight, booking_id=booking.id, order_by="night")
+        ],
+    }
 
 
 def booked_nights(db: Db, booking_id: str) -> list[Found]:
@@ -164,22 +169,22 @@ def less_discount(cents: int, discount_percent: int) -> int:
 
 
 def new_dates(db: Db, stay: Found, arrival: str, departure: str) -> NewDates:
-    """What the same room costs on other dates at today's prices."""
-    nights = on_sale(db, stay.property_id, stay.room_type_id, arrival, departure)
-    prices = [less_discount(night.public_price_cents, stay.discount_percent) for night in nights]
-    return NewDates(nights, prices, nights_of(stay.arrival, stay.departure))
+    """What the same room costs on other dates at today's prices; nights that the booking holds are free to it."""
+    rows = on_sale(db, stay.property_id, stay.room_type_id, arrival, departure)
+    prices = [less_discount(row.public_price_cents, stay.discount_percent) for row in rows]
+    full = [row.night for row in rows if row.free < 1 and not stay.arrival <= row.night < stay.departure]
+    return NewDates([row.night for row in rows], prices, full)
 
 
-def release_nights(db: Db, stay: Found, nights: Sequence[str]) -> None:
+def release_nights(db: Db, stay: Found, nights: Nights) -> None:
     """The booking gives up these nights, and their rooms return to sale."""
-    if nights:
-        db.connection.execute(_RELEASE, {"of_booking": stay.id, "nights": nights})
-        give_back(db, stay.property_id, stay.room_type_id, nights)
+    db.connection.execute(_RELEASE, {"of_booking": stay.id, **nights._asdict()})
+    give_back(db, stay.property_id, stay.room_type_id, nights)
 
 
 def release_stay(db: Db, stay: Found, *, reverse_loyalty: bool = True) -> None:
     """The booking gives up all its nights; pending loyalty entries of a stay that does not take place are reversed."""
-    release_nights(db, stay, nights_of(stay.arrival, stay.departure))
+    release_nights(db, stay, Nights(stay.arrival, stay.departure))
     if reverse_loyalty:
         db.connection.execute(_REVERSE, {"of_booking": stay.id})
 
@@ -194,7 +199,7 @@ def book_nights(db: Db, stay: Found, moved: NewDates) -> None:
     known = {row.night: row for row in db.rows(BookingNight, booking_id=stay.id, order_by="night")}
     again: list[Json] = []
     fresh: list[Json] = []
-    for (night, *_), price in zip(moved.nights, moved.prices, strict=True):
+    for night, price in zip(moved.nights, moved.prices, strict=True):
         if night in known:
             again.append({"night_id": known[night].id, "price": price})
         else:

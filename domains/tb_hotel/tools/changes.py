@@ -1,14 +1,14 @@
 """Changing stays. Each tool keeps nights, inventory, total and pending loyalty entries right; none moves money."""
 
 from tb_envs.authoring import Date, Db, Identifier, Json, Toolset, Words, require
-from tb_hotel.models import Booking, Property, RoomType
+from tb_hotel.models import Property, RoomType
 
-from ._inventory import give_back, nights_of, on_sale, require_free, sell
+from ._inventory import Nights, give_back, on_sale, refuse_full, require_free, sell
 from ._kinds import CancelReason, CheckOutHour
 from ._stays import (
     book_nights,
     booked_nights,
-    booking_view,
+    change_booking,
     find_stay,
     new_dates,
     release_nights,
@@ -32,8 +32,7 @@ def cancel_booking(db: Db, booking_id: Identifier, reason: CancelReason) -> Json
     stay = find_stay(db, booking_id)
     require_status(stay, "confirmed")
     release_stay(db, stay)
-    db.update(Booking, booking_id, status="cancelled", cancel_reason=reason)
-    return booking_view(db, booking_id)
+    return change_booking(db, stay, status="cancelled", cancel_reason=reason)
 
 
 @changes.write
@@ -50,21 +49,20 @@ def change_dates(db: Db, booking_id: Identifier, arrival: Date, departure: Date)
     stay = find_stay(db, booking_id)
     require_status(stay, "confirmed")
     moved = new_dates(db, stay, arrival, departure)
-    require_free(moved.nights, moved.held)
-    nights = [row.night for row in moved.nights]
-    release_nights(db, stay, [night for night in moved.held if night not in nights])
-    sell(db, stay.property_id, stay.room_type_id, [night for night in nights if night not in moved.held])
+    refuse_full(moved.full)
+    before, after = (stay.arrival, stay.departure), (arrival, departure)
+    release_nights(db, stay, Nights(*before, *after))
+    sell(db, stay.property_id, stay.room_type_id, Nights(*after, *before))
     book_nights(db, stay, moved)
-    db.update(
-        Booking,
-        booking_id,
+    return change_booking(
+        db,
+        stay,
         arrival=arrival,
         departure=departure,
         total_cents=sum(moved.prices),
         change_count=stay.change_count + 1,
         room_id=None,
     )
-    return booking_view(db, booking_id)
 
 
 @changes.write
@@ -81,11 +79,10 @@ def change_room_type(db: Db, booking_id: Identifier, room_type_id: Identifier) -
     require_status(stay, "confirmed")
     require(new.id != stay.room_type_id, f"`room_type_id`: booking {booking_id} is of category {new.id} already.")
     require_free(on_sale(db, stay.property_id, new.id, stay.arrival, stay.departure))
-    nights = nights_of(stay.arrival, stay.departure)
+    nights = Nights(stay.arrival, stay.departure)
     give_back(db, stay.property_id, stay.room_type_id, nights)
     sell(db, stay.property_id, new.id, nights)
-    db.update(Booking, booking_id, room_type_id=new.id, room_id=None)
-    return booking_view(db, booking_id)
+    return change_booking(db, stay, room_type_id=new.id, room_id=None)
 
 
 @changes.write
@@ -99,11 +96,10 @@ def shorten_stay(db: Db, booking_id: Identifier, departure: Date) -> Json:
     stay = find_stay(db, booking_id)
     require_early(stay, departure)
     unused = [row for row in booked_nights(db, booking_id) if row.night >= departure]
-    release_nights(db, stay, [row.night for row in unused])
+    release_nights(db, stay, Nights(departure, stay.departure))
     shorten_pending(db, stay, len(unused))
     total = stay.total_cents - sum(row.price_cents for row in unused)
-    db.update(Booking, booking_id, departure=departure, total_cents=total)
-    return booking_view(db, booking_id)
+    return change_booking(db, stay, departure=departure, total_cents=total)
 
 
 @changes.write
@@ -114,9 +110,9 @@ def set_late_checkout(db: Db, booking_id: Identifier, hour: CheckOutHour) -> Jso
         booking_id: the booking, e.g. `BK-20418`.
         hour: the full hour of departure, 12 to 23, e.g. 14.
     """
-    require_status(find_stay(db, booking_id), "confirmed", "in_house")
-    db.update(Booking, booking_id, late_checkout_hour=hour)
-    return booking_view(db, booking_id)
+    stay = find_stay(db, booking_id)
+    require_status(stay, "confirmed", "in_house")
+    return change_booking(db, stay, late_checkout_hour=hour)
 
 
 @changes.write
@@ -127,11 +123,11 @@ def change_stay_name(db: Db, booking_id: Identifier, new_name: Words) -> Json:
         booking_id: the booking, e.g. `BK-20418`.
         new_name: the whole new name, first name and surname.
     """
-    require_status(find_stay(db, booking_id), "confirmed")
+    stay = find_stay(db, booking_id)
+    require_status(stay, "confirmed")
     name = " ".join(new_name.split())
     require(name, "`new_name` is blank; give first name and surname.")
-    db.update(Booking, booking_id, stay_name=name)
-    return booking_view(db, booking_id)
+    return change_booking(db, stay, stay_name=name)
 
 
 @changes.write
@@ -152,8 +148,7 @@ def void_duplicate_booking(db: Db, booking_id: Identifier, keep_booking_id: Iden
         one, other = getattr(stay, name), getattr(kept, name)
         require(one == other, f"The bookings differ in `{name}`: {one} and {other}; they are no duplicates.")
     release_stay(db, stay)
-    db.update(Booking, booking_id, status="voided", duplicate_of=kept.id)
-    return booking_view(db, booking_id)
+    return change_booking(db, stay, status="voided", duplicate_of=kept.id)
 
 
 @changes.write
@@ -174,6 +169,5 @@ def relocate_booking(db: Db, booking_id: Identifier, property_id: Identifier, ro
     require(sister.city == home.city, f"`property_id`: {sister.id} is in {sister.city}, the booking in {home.city}.")
     require_free(on_sale(db, sister.id, new.id, stay.arrival, stay.departure))
     release_stay(db, stay, reverse_loyalty=False)
-    sell(db, sister.id, new.id, nights_of(stay.arrival, stay.departure))
-    db.update(Booking, booking_id, status="relocated", relocated_to=sister.id)
-    return booking_view(db, booking_id)
+    sell(db, sister.id, new.id, Nights(stay.arrival, stay.departure))
+    return change_booking(db, stay, status="relocated", relocated_to=sister.id)

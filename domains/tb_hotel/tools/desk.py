@@ -109,7 +109,7 @@ def open_ticket(
         summary: what happened, in a sentence or two.
         booking_id: the booking it concerns, if any.
         team: who has it now.
-        status: its state.
+        status: the state it is in.
         outcome: how the request ended, once it did.
         reason: why it ended so.
     """
@@ -146,7 +146,7 @@ def update_ticket(
 
     Args:
         ticket_id: the ticket, e.g. `TK-80125`.
-        status: its new state.
+        status: the state it is in from now on.
         outcome: how the request ended.
         reason: why it ended so.
         team: who has it now.
@@ -169,7 +169,7 @@ def add_ticket_comment(db: Db, ticket_id: Identifier, body: Text) -> Json:
 
     Args:
         ticket_id: the ticket, e.g. `TK-80125`.
-        body: the remark.
+        body: the text of the remark.
     """
     ticket = db.one(Ticket, ticket_id)
     comment = db.insert(TicketComment, ticket_id=ticket.id, guest_id=ticket.guest_id, body=body, created_at=db.now_text)

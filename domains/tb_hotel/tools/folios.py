@@ -72,7 +72,9 @@ def list_refunds(db: Db, payment_id: Identifier) -> Json:
         payment_id: the payment, e.g. `PM-50817`.
     """
     rows = db.rows(Refund, payment_id=payment_id)
-    return listed(rows if rows or db.one(Payment, payment_id) else [], _refund_view)
+    if not rows:
+        db.one(Payment, payment_id)
+    return listed(rows, _refund_view)
 
 
 @folios.write

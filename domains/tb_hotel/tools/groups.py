@@ -5,7 +5,7 @@ from sqlalchemy import bindparam, func, select
 from tb_envs.authoring import Db, Identifier, Json, Toolset, Words, require
 from tb_hotel.models import CorporateAccount, Folio, GroupBlock, Guest, Property
 
-from ._inventory import night_count, nights_of, unblock
+from ._inventory import Nights, night_count, unblock
 from ._kinds import PageNumber, Rooms
 from ._views import Search, core_table, equal, table_viewer, viewer
 
@@ -104,6 +104,6 @@ def release_group_rooms(db: Db, group_block_id: Identifier, rooms: Rooms) -> Jso
     block = db.one(GroupBlock, group_block_id)
     require(block.status == "open", f"Group block {group_block_id} is {block.status}; only an open one releases rooms.")
     require(rooms <= block.held, f"`rooms`: group block {group_block_id} holds {block.held} rooms.")
-    unblock(db, block.property_id, block.room_type_id, nights_of(block.arrival, block.departure), rooms)
+    unblock(db, block.property_id, block.room_type_id, Nights(block.arrival, block.departure), rooms)
     db.update(GroupBlock, block.id, held=block.held - rooms, released=block.released + rooms)
     return _shown(db, block.id)

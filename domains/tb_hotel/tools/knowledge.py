@@ -1,12 +1,16 @@
 """The knowledge base."""
 
-from textwrap import shorten
-
 from tb_envs.authoring import Db, Identifier, Json, Toolset, Words, require
 
 knowledge = Toolset("knowledge", "Articles of the knowledge base.")
 
 SNIPPET = 160
+
+
+def _snippet(body: str) -> str:
+    """The first words of an article."""
+    first = " ".join(body[: SNIPPET * 2].split())
+    return first if len(first) <= SNIPPET else first[:SNIPPET].rpartition(" ")[0] + " …"
 
 
 @knowledge.read
@@ -22,7 +26,7 @@ def search_articles(db: Db, query: Words) -> Json:
         {
             "article_id": article.id,
             "title": article.title,
-            "snippet": shorten(article.body, SNIPPET, placeholder=" …"),
+            "snippet": _snippet(article.body),
             "updated": article.updated,
         }
         for article in db.articles.search(query, 5)

@@ -52,18 +52,23 @@ _HERE: Select = select(
 )
 _own_city = select(PROPERTIES.c.city).where(PROPERTIES.c.id == bindparam("property_id")).scalar_subquery()
 _own_rank = select(TYPES.c.rank).where(TYPES.c.id == bindparam("room_type_id")).scalar_subquery()
+_others = PROPERTIES.alias("others")
 _SISTER: Select = (
     select(INVENTORY.c.property_id, INVENTORY.c.room_type_id)
-    .select_from(
-        INVENTORY.join(PROPERTIES, PROPERTIES.c.id == INVENTORY.c.property_id).join(
-            TYPES, TYPES.c.id == INVENTORY.c.room_type_id
-        )
+    .where(
+        INVENTORY.c.property_id.in_(
+            select(_others.c.id).where(_others.c.city == _own_city, _others.c.id != bindparam("property_id"))
+        ),
+        INVENTORY.c.room_type_id.in_(select(TYPES.c.id).where(TYPES.c.rank >= _own_rank)),
+        *_NIGHTS,
+        INVENTORY.c.free > 0,
     )
-    .where(PROPERTIES.c.city == _own_city, PROPERTIES.c.id != bindparam("property_id"), TYPES.c.rank >= _own_rank)
-    .where(*_NIGHTS, INVENTORY.c.free > 0)
-    .group_by(INVENTORY.c.property_id, INVENTORY.c.room_type_id, TYPES.c.rank)
+    .group_by(INVENTORY.c.property_id, INVENTORY.c.room_type_id)
     .having(func.count() == bindparam("nights", type_=Integer))
-    .order_by(TYPES.c.rank, INVENTORY.c.property_id)
+    .order_by(
+        select(TYPES.c.rank).where(TYPES.c.id == INVENTORY.c.room_type_id).correlate(INVENTORY).scalar_subquery(),
+        INVENTORY.c.property_id,
+    )
     .limit(1)
 )
 
@@ -95,7 +100,7 @@ def quote_cancellation(db: Db, booking_id: Identifier) -> Json:
         db,
         stay,
         age_minutes=-int((parse_time(stay.booked_at) - db.now).total_seconds() // 60),
-        booking_total=show_money(stay.total_cents),
+        total=show_money(stay.total_cents),
         first_night=show_money(stay.first_night_cents),
         paid=show_money(stay.paid_cents),
         currency=stay.currency,
@@ -122,10 +127,10 @@ def quote_date_change(db: Db, booking_id: Identifier, arrival: Date, departure: 
         db,
         stay,
         change_count=stay.change_count,
-        available=moved.available,
+        available=not moved.full,
         nights=[
-            {"night": row.night, "price": show_money(price)}
-            for row, price in zip(moved.nights, moved.prices, strict=True)
+            {"night": night, "price": show_money(price)}
+            for night, price in zip(moved.nights, moved.prices, strict=True)
         ],
         new_total=show_money(total),
         old_total=show_money(stay.total_cents),
@@ -147,7 +152,8 @@ def quote_room_change(db: Db, booking_id: Identifier, room_type_id: Identifier) 
     """
     stay = find_stay(db, booking_id)
     require_status(stay, "confirmed")
-    old, new = db.one(RoomType, stay.room_type_id), db.one(RoomType, room_type_id)
+    types = {row.id: row for row in db.rows(RoomType)}
+    old, new = types[stay.room_type_id], types.get(room_type_id) or db.one(RoomType, room_type_id)
     before = on_sale(db, stay.property_id, old.id, stay.arrival, stay.departure)
     after = on_sale(db, stay.property_id, new.id, stay.arrival, stay.departure)
     difference = sum(row.public_price_cents for row in after) - sum(row.public_price_cents for row in before)

@@ -8,7 +8,7 @@ from tb_hotel.models import Booking, Guest, InventoryNight, Partner, Property, R
 from ._compare import spellings
 from ._inventory import night_count
 from ._kinds import BookingStatus, PageNumber
-from ._stays import booking_view
+from ._stays import booking_view, find_stay
 from ._views import Search, core_table, equal, listed, table_viewer, viewer
 
 stays = Toolset("stays", "Bookings, properties, rooms, plans and prices.")
@@ -152,7 +152,7 @@ def get_booking(db: Db, booking_id: Identifier) -> Json:
     Args:
         booking_id: the booking, e.g. `BK-20418`.
     """
-    return booking_view(db, booking_id)
+    return booking_view(db, find_stay(db, booking_id))
 
 
 @stays.read
@@ -166,7 +166,9 @@ def list_room_blocks(db: Db, room_id: Identifier, from_night: Date | None = None
     """
     nights = {"from_night": from_night or "0000-00-00", "to_night": to_night or "9999-99-99"}
     rows = db.query(_BLOCKS, {"room_id": room_id, **nights})
-    return listed(rows if rows or db.one(Room, room_id) else [], _block_view)
+    if not rows:
+        db.one(Room, room_id)
+    return listed(rows, _block_view)
 
 
 @stays.read
@@ -183,10 +185,12 @@ def get_public_prices(
     """
     count = night_count(first_night, last_night) + 1
     require(1 <= count <= 31, f"`last_night`: from {first_night} to {last_night} is not 1 to 31 nights.")
-    db.one(Property, property_id)
-    db.one(RoomType, room_type_id)
     nights = {"first_night": first_night, "last_night": last_night}
-    return listed(db.query(_PRICES, {"property_id": property_id, "room_type_id": room_type_id, **nights}), _price_view)
+    rows = db.query(_PRICES, {"property_id": property_id, "room_type_id": room_type_id, **nights})
+    if not rows:
+        db.one(Property, property_id)
+        db.one(RoomType, room_type_id)
+    return listed(rows, _price_view)
 
 
 @stays.read

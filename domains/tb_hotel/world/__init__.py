@@ -1,14 +1,15 @@
 """The hotel's world builder: what the seed and the families place, in the hotel's words.
 
-`HotelWorld` joins the builders by subject: people, inventory, money, stays, desk. Every builder leaves the world
-lawful (`tb_hotel.laws`); it refuses (`DomainError`) what could not be so.
+`HotelWorld` joins the builders by subject: people, inventory, money, groups, stays, desk. Every builder leaves the
+world lawful (`tb_hotel.laws`); it refuses (`DomainError`) what could not be so.
 """
 
 from tb_hotel.world.company import CLOCK
 from tb_hotel.world.desk import Desk
+from tb_hotel.world.groups import Block
 from tb_hotel.world.inventory import nights_of
 from tb_hotel.world.people import Person
-from tb_hotel.world.stays import Block, Stay
+from tb_hotel.world.stays import Stay
 
 
 class HotelWorld(Desk):

@@ -173,4 +173,7 @@ class People(World):
 
     def _email(self, first: str, last: str, host: str) -> str:
         plain = unicodedata.normalize("NFKD", f"{first}.{last}".lower()).encode("ascii", "ignore").decode()
-        return f"{plain}{self.between(10, 99)}@{host}"
+        used = {row["email"] for layer in (self.placed, self._base) for row in layer.get("guests", {}).values()}
+        while (address := f"{plain}{self.between(10, 99)}@{host}") in used:
+            pass
+        return address

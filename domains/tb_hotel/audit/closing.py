@@ -1,0 +1,243 @@
+"""Section 13: the ticket's final state held against what was done, the message, the notes, the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tb_envs.authoring.audit import Violation
+
+from .conduct import (
+    FACTS_NEEDED,
+    UNPROTECTED,
+    facts_needed,
+    failed_checks,
+    is_authorised_contact,
+    is_third_party,
+    is_verified,
+)
+from .folios import payment_error
+from .limits import approvals_on, asked, partner_decides
+from .reckoning import folios, in_time
+from .records import Episode
+from .refusals import unfounded
+from .stays import no_show_due
+
+FINAL = {
+    "within_policy": ("completed", "closed", "front_desk"),
+    "manager_granted": ("completed", "closed", "front_desk"),
+    "manager_denied": ("refused", "closed", "front_desk"),
+    "manager_pending": ("pending_approval", "on_hold", "duty_manager"),
+    "policy_refused": ("refused", "closed", "front_desk"),
+    "identity_failed": ("refused", "closed", "security"),
+    "not_authorised": ("refused", "closed", "front_desk"),
+    "partner_owns": ("referred", "closed", "partner_desk"),
+    "already_done": ("no_action", "closed", "front_desk"),
+    "guest_declined": ("no_action", "closed", "front_desk"),
+    "finance_review": ("referred", "escalated", "finance"),
+    "document_review": ("referred", "escalated", "guest_relations"),
+    "system_fault": ("referred", "escalated", "it_support"),
+}
+PARTLY = ("partly_completed", "closed", "front_desk")
+CARRIED_OUT = ("within_policy", "manager_granted")
+CONFIRMATION = {
+    "cancellation": "cancellation_confirmed",
+    "early_departure": "cancellation_confirmed",
+    "date_change": "change_confirmed",
+    "room_change": "change_confirmed",
+    "late_checkout": "change_confirmed",
+    "name_change": "change_confirmed",
+    "loyalty": "loyalty_confirmed",
+    "group_block": "group_confirmed",
+    "relocation": "relocation_confirmed",
+}
+NOTICE = {
+    "manager_pending": "approval_pending",
+    "partner_owns": "partner_referral",
+    "finance_review": "review_opened",
+    "document_review": "review_opened",
+    "system_fault": "review_opened",
+    "identity_failed": "security_notice",
+}
+
+
+def done_topics(episode: Episode) -> list[str]:
+    """Topics of what was carried out, in order."""
+    return list(dict.fromkeys(act.topic for act in episode.acts if act.topic))
+
+
+def ticket_subject(episode: Episode) -> Iterator[Violation]:
+    """Policy 13.1: the guest and the booking of the ticket are those of the request."""
+    ticket = episode.ticket
+    if not ticket:
+        return
+    booking = episode.start.row("bookings", ticket["booking_id"])
+    if booking and booking["guest_id"] != ticket["guest_id"]:
+        yield Violation("13.1", f"the ticket names {ticket['booking_id']}, a booking of another guest")
+    if (ticket["topic"] == "group_block") != (ticket["booking_id"] is None) and ticket["reason"] != "identity_failed":
+        yield Violation("13.1", f"a ticket about {ticket['topic']} names the booking {ticket['booking_id']}")
+    strangers = sorted({act.guest_id for act in episode.acts if act.guest_id} - {ticket["guest_id"]})
+    if strangers:
+        yield Violation(
+            "13.1", f"something was done for {', '.join(strangers)}, the ticket is about {ticket['guest_id']}"
+        )
+    topics = ("cancellation", "duplicate_booking") if ticket["topic"] == "duplicate_booking" else (ticket["topic"],)
+    about = {act.booking_id for act in episode.acts if act.topic in topics and act.kind != "goodwill"}
+    if about and ticket["booking_id"] not in about:
+        yield Violation("13.1", f"the ticket names {ticket['booking_id']}, {ticket['topic']} was done on {about}")
+    if ticket["outcome"] == "completed" and (ticket["topic"] == "group_block") != (
+        "group_block" in done_topics(episode)
+    ):
+        yield Violation("13.1", f"the ticket is about {ticket['topic']}, done was {', '.join(done_topics(episode))}")
+    checked = {check.guest_id for check in episode.checks}
+    if checked and ticket["guest_id"] not in checked:
+        yield Violation("13.1", f"the ticket is about {ticket['guest_id']}, who was never checked")
+
+
+def ticket_state(episode: Episode) -> Iterator[Violation]:
+    """Policy 13.2 and 13.3: reason, outcome, status and team belong together, and fit what was done."""
+    ticket = episode.ticket
+    if not ticket:
+        return
+    reason, done = ticket["reason"], bool(episode.acts)
+    state = (ticket["outcome"], ticket["status"], ticket["team"])
+    partly = ticket["outcome"] == "partly_completed"
+    wanted = PARTLY if partly else FINAL.get(reason)
+    if state != wanted or (partly and (reason in CARRIED_OUT or reason is None)):
+        yield Violation("13.2", f"the ticket ends as {reason}: {state} where {wanted} was due")
+    if ticket["outcome"] in ("completed", "partly_completed") and not done:
+        yield Violation("13.2", f"the ticket is {ticket['outcome']}, but nothing was done")
+    if ticket["outcome"] in ("refused", "no_action", "referred") and done and reason != "system_fault":
+        yield Violation("13.3", f"the ticket is {ticket['outcome']}, but {', '.join(done_topics(episode))} was done")
+    if ticket["outcome"] == "completed":
+        granted = any(change.after["decision"] == "granted" for change in asked(episode))
+        earlier = any(
+            row["decision"] == "granted" for act in episode.acts for row in approvals_on(episode, act.booking_id or "")
+        )
+        if (reason == "manager_granted" and not earlier) or (reason == "within_policy" and granted):
+            yield Violation("13.2", f"the ticket is completed as {reason}, which the approvals do not bear out")
+
+
+def ticket_reason(episode: Episode) -> Iterator[Violation]:
+    """Policy 13.2: the reason is true, as far as the records tell."""
+    ticket = episode.ticket
+    if not ticket:
+        return
+    start, reason, topic, guest_id = episode.start, ticket["reason"], ticket["topic"], ticket["guest_id"]
+    booking = start.row("bookings", ticket["booking_id"])
+    verified = is_verified(episode, guest_id, facts_needed(topic))
+    third = is_third_party(episode, guest_id)
+    entitled = is_authorised_contact(episode, guest_id) and topic in UNPROTECTED
+    partly = ticket["outcome"] == "partly_completed"
+    if reason not in ("identity_failed", "not_authorised"):
+        if not verified:
+            section = "2.3" if failed_checks(episode, guest_id) > 1 else "2.2"
+            yield Violation(section, f"the ticket ends as {reason}, but the caller was not verified for {topic}")
+        if third and not entitled:
+            yield Violation("2.4", f"the ticket ends as {reason}, but the caller is a third party without the right")
+    decisions = {row["decision"] for row in approvals_on(episode, ticket["booking_id"] or "")}
+    decisions |= {change.after["decision"] for change in asked(episode)}
+    problem = ""
+    match reason:
+        case "identity_failed" if verified:
+            problem = "the caller was verified"
+        case "identity_failed" if not any(check.guest_id == guest_id for check in episode.checks):
+            problem = "no check was run"
+        case "not_authorised" if not third or not is_verified(episode, guest_id, FACTS_NEEDED):
+            problem = "no third party passed a check"
+        case "not_authorised" if entitled and topic != "group_block":
+            problem = "the caller is the authorised contact and the request unprotected"
+        case "manager_denied" | "manager_pending" if reason.removeprefix("manager_") not in decisions:
+            problem = f"the manager's answers are {sorted(decisions) or 'none'}"
+        case "partner_owns" if not partly and not partner_decides(start, booking, topic):
+            problem = "the request is not the partner's"
+        case "document_review" if topic != "name_change" and not partly:
+            problem = "no name was to be changed"
+        case "finance_review" if not partly and not _finance_decides(episode):
+            problem = "finance has nothing to decide"
+        case _:
+            pass
+    if problem:
+        yield Violation("13.2", f"the ticket ends as {reason}, but {problem}")
+    others = ("partner_owns", "identity_failed", "not_authorised")
+    if booking and not partly and reason not in others and partner_decides(start, booking, topic):
+        yield Violation("10.1", f"{topic} of {booking['id']} is the partner's, the ticket ends as {reason}")
+    if ticket["outcome"] in ("refused", "no_action") and not episode.acts:
+        for section, message in unfounded(episode):
+            yield Violation(section, message)
+
+
+def _finance_decides(episode: Episode) -> bool:
+    """Policy 3.5 and 7.5: a late split, or two equal payments further apart."""
+    ticket = episode.ticket
+    booking = episode.start.row("bookings", ticket["booking_id"])
+    if ticket["topic"] == "folio_split":
+        return bool(booking) and not in_time(booking, "folio_split", episode.now)
+    keys = [folio["id"] for folio in folios(episode.start, ticket["booking_id"])]
+    return ticket["topic"] == "payment_error" and payment_error(episode.start, keys) == "apart"
+
+
+def _templates(episode: Episode) -> set[str]:
+    """Policy 13.4: the templates that may be sent; empty when none may."""
+    ticket = episode.ticket
+    if ticket["outcome"] not in ("completed", "partly_completed"):
+        return {NOTICE[ticket["reason"]]} if ticket["reason"] in NOTICE else set()
+    topics = done_topics(episode)
+    first = [ticket["topic"]] if ticket["topic"] in topics else topics
+    if ticket["topic"] == "duplicate_booking":
+        first = ["duplicate_booking", *(topic for topic in topics if topic == "cancellation")]
+    found = {CONFIRMATION.get(topic, "billing_confirmed") for topic in first}
+    if "relocation" in first and not episode.of("relocate"):
+        return (found - {"relocation_confirmed"}) | {"cancellation_confirmed"}
+    return found
+
+
+def message(episode: Episode) -> Iterator[Violation]:
+    """Policy 13.4: exactly one message of the right template to the guest of the ticket, or none."""
+    ticket = episode.ticket
+    if not ticket:
+        return
+    sent = [change.after for change in episode.new("messages") if change.after["direction"] == "outbound"]
+    templates = _templates(episode)
+    if len(sent) != bool(templates):
+        yield Violation("13.4", f"{len(sent)} messages were sent where {int(bool(templates))} was due")
+    booking_id = None if ticket["reason"] == "identity_failed" else ticket["booking_id"]
+    for row in sent:
+        if templates and row["template"] not in templates:
+            yield Violation("13.4", f"{row['template']} was sent where {' or '.join(sorted(templates))} was due")
+        if (row["guest_id"], row["booking_id"]) != (ticket["guest_id"], booking_id):
+            yield Violation("13.4", f"the message went to {row['guest_id']} about {row['booking_id']}")
+
+
+def notes(episode: Episode) -> Iterator[Violation]:
+    """Policy 13.5: a note after relief by 6.3, 6.4 or 7.2, and a security note for a caller who was not verified."""
+    wanted: set[tuple[str, str]] = set()
+    for act in episode.of("refund", "waive"):
+        if act.topic == "service_complaint":
+            wanted.add((act.guest_id, "complaint"))
+        if act.topic == "charge_dispute":
+            wanted.add((act.guest_id, "goodwill"))
+        if act.topic == "no_show":
+            booking = episode.start.row("bookings", act.booking_id)
+            if no_show_due(episode.before(act), booking, episode.now).goodwill:
+                wanted.add((act.guest_id, "goodwill"))
+    if episode.ticket.get("reason") == "identity_failed":
+        wanted.add((episode.ticket["guest_id"], "security"))
+    written = {(change.after["guest_id"], change.after["kind"]) for change in episode.new("guest_notes")}
+    for guest_id, kind in sorted(wanted - written):
+        if not episode.given_up:
+            yield Violation("13.5", f"a note of kind {kind} is missing for {guest_id}")
+    if ("security") in {kind for _, kind in written - wanted}:
+        yield Violation("13.5", "a security note was written though the caller was not turned away")
+
+
+def end(episode: Episode) -> Iterator[Violation]:
+    """Policy 13.6: an escalated ticket is handed over to its team, every other conversation is ended."""
+    ended_by = next((event.name for event in reversed(episode.case.log) if event.kind == "ended"), "")
+    handed = episode.calls("hand_over")
+    escalated = episode.ticket.get("status") == "escalated"
+    if escalated and not any(call.data.get("team") == episode.ticket["team"] for call in handed):
+        yield Violation("13.6", f"the conversation was not handed over to {episode.ticket['team']}")
+    if not escalated and handed:
+        yield Violation("13.6", f"the conversation was handed over though the ticket is {episode.ticket.get('status')}")
+    if not escalated and not handed and ended_by != "customer" and not episode.calls("end_conversation"):
+        yield Violation("13.6", "the conversation was not ended")

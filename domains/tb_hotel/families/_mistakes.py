@@ -1,0 +1,74 @@
+"""Wrong ways to end a task, made from the reference script: a call left out, moved, or given another argument."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from tb_envs.authoring import Call, Mistake, Step, call, mistake
+from tb_envs.grading.expectations import Expectation
+
+
+def common_mistakes(solution: Sequence[Step], expects: Sequence[Expectation]) -> dict[str, Mistake]:
+    """The mistakes of the family guide's list that this solution makes possible; each fails the one check it names."""
+    names = {item.name for item in expects}
+    return {title: item for title, item in _mistakes(list(solution)) if item.fails <= names}
+
+
+def _mistakes(steps: list[Step]) -> Iterator[tuple[str, Mistake]]:
+    yield "forgets the message", mistake(without(steps, "send_message"), "message", "omission")
+    yield "closes with the wrong reason", mistake(_wrong_reason(steps), "ticket", "omission")
+    yield "checks too few facts", mistake(_one_fact_less(steps), "verified")
+    yield "verifies afterwards", mistake(after(steps, "check_identity"), "verified first")
+    yield "asks approval afterwards", mistake(after(steps, "request_approval", "get_approval"), "approved first")
+    yield "does not read the answer", mistake(without(steps, "get_approval"), "answer read", "omission")
+    yield (
+        "asks approval for another amount",
+        mistake(with_arguments(steps, "request_approval", amount="999.99"), "approval"),
+    )
+    yield "ends instead of handing over", mistake(without(steps, "hand_over"), "handed over", "omission")
+
+
+def without(steps: Sequence[Step], *tools: str) -> list[Step]:
+    """The script without the calls of these tools."""
+    return [step for step in steps if not (isinstance(step, Call) and step.tool in tools)]
+
+
+def with_arguments(steps: Sequence[Step], tool: str, **arguments: Any) -> list[Step]:
+    """The script with other arguments in the calls of a tool; None takes an argument out."""
+    return [
+        call(tool, save=step.save, **{**step.arguments, **arguments})
+        if isinstance(step, Call) and step.tool == tool
+        else step
+        for step in steps
+    ]
+
+
+def after(steps: Sequence[Step], *tools: str) -> list[Step]:
+    """The script with the calls of these tools moved behind all changes, before the ticket is written."""
+    late = [step for step in steps if isinstance(step, Call) and step.tool in tools]
+    rest = without(steps, *tools)
+    place = next(
+        (i for i, s in enumerate(rest) if isinstance(s, Call) and s.tool in ("open_ticket", "update_ticket")), len(rest)
+    )
+    return [*rest[:place], *late, *rest[place:]]
+
+
+def _wrong_reason(steps: list[Step]) -> list[Step]:
+    out: list[Step] = []
+    for step in steps:
+        if isinstance(step, Call) and step.tool in ("open_ticket", "update_ticket"):
+            wrong = "guest_declined" if step.arguments["reason"] != "guest_declined" else "already_done"
+            step = call(step.tool, **{**step.arguments, "reason": wrong})
+        out.append(step)
+    return out
+
+
+def _one_fact_less(steps: list[Step]) -> list[Step]:
+    out: list[Step] = []
+    for step in steps:
+        if isinstance(step, Call) and step.tool == "check_identity":
+            facts = [name for name in step.arguments if name not in ("guest_id", "caller", "surname")]
+            step = call(step.tool, **{name: v for name, v in step.arguments.items() if name != facts[-1]})
+        out.append(step)
+    return out

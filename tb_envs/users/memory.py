@@ -1,0 +1,123 @@
+"""What the customer knows, and which of it an agent's question is about.
+
+Refuses to give: it says which facts are meant and how they are said; whether they are given is the talk's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tb_envs.authoring.persona import Known, Persona
+
+from .phrases import Node
+from .understanding import Understood
+from .values import Value, said, value
+from .vocabulary import Compiled, identifying, teach
+
+
+class Memory:
+    """The persona's facts by its own names, and by the groups in which agents ask for them."""
+
+    def __init__(self, persona: Persona, lexicon: Compiled) -> None:
+        self.lexicon = lexicon
+        self.persona = persona
+        self.values: dict[str, Value] = {}
+        self.tree: Node | None = None
+        self.owed: list[str] = []
+        self.refused = frozenset(persona.wont_say)
+        self._given: set[str] = set()
+        self._says: dict[str, Sequence[str]] = {}
+        self._groups: dict[str, list[str]] = {}
+        self.lacks: dict[str, str] = {}
+        self.layer(persona.knows)
+        for fact in persona.lacks:
+            self._learn(fact)
+            self.lacks[fact] = fact
+
+    def layer(self, knows: Mapping[str, object]) -> None:
+        """Learn facts; a known name gets a new value."""
+        for name, given in knows.items():
+            known = given if isinstance(given, Known) else Known(given)
+            fact = self.lexicon.fact(name)
+            group = self._learn(name)
+            text = said(known.value)
+            self.values[name] = value(name, group, fact.kind, text, tuple(fact.values))
+            own = (known.says,) if isinstance(known.says, str) else known.says
+            self._says[name] = tuple(own) or tuple(fact.said_as) or ("It's {value}.", "{value}.")
+
+    def _learn(self, name: str) -> str:
+        group = self.lexicon.group(name)
+        if group not in self.lexicon.facts:
+            if self.tree is None:
+                self.tree = {}
+            teach(self.tree, name, (name.replace("_", " "),))
+        members = self._groups.setdefault(group, [])
+        if name not in members:
+            members.append(name)
+        return group
+
+    def line(self, fact: str, terse: bool = False) -> str | tuple[str, ...]:
+        """The sentences that state the fact."""
+        self._given.add(fact)
+        text = self.values[fact].text
+        if terse:
+            return f"{text}."
+        return tuple(line.replace("{value}", text) for line in self._says[fact])
+
+    def label(self, fact: str) -> str:
+        """What the fact is called."""
+        return fact.replace("_", " ")
+
+    def filled(self, line: str) -> str:
+        """The line with its `{fact}` places filled; what it names is given thereby."""
+        for fact, known in self.values.items():
+            place = "{" + fact + "}"
+            if place in line:
+                line = line.replace(place, known.text)
+                self._given.add(fact)
+        return line
+
+    def given_ids(self) -> list[str]:
+        """Ids that the agent has been given already."""
+        return [fact for fact, known in self.values.items() if known.kind == "id" and fact in self._given]
+
+    def resolve(self, group: str, loose: bool = False) -> list[str]:
+        """The persona's own facts that answer a question for `group`; the group itself when there is none."""
+        members = self._groups.get(group)
+        if members:
+            return members
+        for option in self.lexicon.else_.get(group, ()):
+            facts = [member for name in option.split("+") for member in self._groups.get(self.lexicon.group(name), ())]
+            if facts:
+                return facts
+        return [] if loose else [group]
+
+    def resolved(self, asks: Sequence[tuple[str, bool]]) -> list[str]:
+        """The persona's facts behind what was asked, each once."""
+        out: list[str] = []
+        for group, loose in asks:
+            for fact in self.resolve(group, loose):
+                if fact not in out:
+                    out.append(fact)
+        if "new_dates" in (group for group, _ in asks):
+            out += [fact for fact in self._groups.get("new_departure", ()) if fact not in out]
+        return out
+
+    def asked(self, heard: Understood) -> list[str]:
+        """All facts that the message asks for, wildcards included."""
+        facts = self.resolved(heard.asks)
+        known = [fact for fact in facts if fact in self.values]
+        if known and len(known) < len(facts):  # "the name or e-mail": what it has is enough
+            facts = [fact for fact in facts if fact in self.values or fact in self.lacks or (fact, False) in heard.asks]
+        if not facts and heard.contact:
+            facts = [fact for group in ("email", "phone") for fact in self._groups.get(group, ())]
+        if not facts and heard.whole:
+            facts = self.identity()
+        return facts
+
+    def identity(self) -> list[str]:
+        """What it gives when asked to identify itself in general."""
+        if self.persona.identifies_by is not None:
+            return list(self.persona.identifies_by)
+        known = [fact for fact in self.values if fact not in self.refused]
+        return [fact for fact in known if identifying(self.lexicon.fact(fact))][:2]

@@ -1,0 +1,158 @@
+"""The customer's answers to offers and to "shall I go ahead?".
+
+Refuses to say yes to a price over its limit or to facts that were restated wrongly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tb_envs.authoring.persona import Consent, Lines, Offer, Persona
+
+from .phrases import stems
+from .understanding import Phrase, Sentence, Understood, phrases
+
+_PRICES = frozenset(stems("difference extra additional more fee surcharge supplement charge cost price pay per top-up for total"))
+_MORE = frozenset(stems("difference extra additional more surcharge supplement"))
+
+
+class Answer(NamedTuple):
+    """An answer to a proposal: the act, the author's line or a generic one, the facts given with it."""
+
+    act: str
+    says: Lines
+    generic: str
+    also: str = ""
+
+
+@dataclass(slots=True)
+class _Known:
+    offer: Offer
+    words: list[Phrase]
+
+
+class Proposals:
+    """What this customer says to proposals; remembers which offer it took and which awaits a price."""
+
+    def __init__(self, persona: Persona) -> None:
+        self._offers = [_Known(offer, phrases(offer.words)) for offer in persona.offers]
+        self._by_name = {known.offer.name: known.offer for known in self._offers}
+        given = persona.consents
+        consents = (Consent(answer=given),) if isinstance(given, bool) else (given,) if isinstance(given, Consent) else tuple(given)
+        self._consents = [(consent, phrases(consent.about)) for consent in consents]
+        self._taken = ""
+        self._awaits = ""
+
+    def offers(self, heard: Understood, acts: set[str]) -> list[Answer]:
+        """Answers to the offers that were recognised in the message, and to the price of one already taken."""
+        if not self._offers:
+            return []
+        named = [(known.offer, sentence) for known in self._offers for sentence in heard.sentences if sentence.proposes and sentence.has(known.words)]
+        offered: dict[str, tuple[Offer, Sentence]] = {}
+        for offer, sentence in named:
+            offered.setdefault(offer.name, (offer, sentence))
+        if not offered:
+            return self._price(heard)
+        ready = [item for item in offered.values() if not item[0].after or item[0].after in acts]
+        willing = [item for item in ready if item[0].answer != "decline"]
+        if any(item[0].answer == "cheaper" for item in willing) and len(offered) > 1:
+            return self._cheaper(list(offered.values()), heard)
+        out: list[Answer] = []
+        for offer, sentence in willing:
+            price = _price_of(sentence, offer, offered, heard)
+            if offer.answer == "ask_price" and price is None:
+                self._awaits = offer.name
+                return [Answer(f"asked_price:{offer.name}", (), "ask_price")]
+            if offer.up_to is not None and price is not None and price > offer.up_to:
+                switched = self._instead(offer)
+                if switched:
+                    return [*out, *switched]
+                out.append(Answer(f"declined:{offer.name}", offer.says_no, "too_much"))
+                continue
+            return [*out, self._take(offer)]
+        refused = [offer for offer, _ in offered.values() if (offer, _) not in willing]
+        return out or [
+            Answer(f"declined:{offer.name}", offer.says if offer.answer == "decline" else offer.says_no, "decline")
+            for offer in refused[:1]
+        ]
+
+    def _take(self, offer: Offer) -> Answer:
+        self._taken, self._awaits = offer.name, ""
+        return Answer(f"accepted:{offer.name}", offer.says, "accept", offer.then)
+
+    def _instead(self, offer: Offer) -> list[Answer]:
+        other = self._by_name.get(offer.instead)
+        if other is None:
+            return []
+        first = Answer(f"declined:{offer.name}", offer.says_no, "too_much")
+        taken = self._take(other)
+        return [first, taken if taken.says else taken._replace(generic="instead")]
+
+    def _price(self, heard: Understood) -> list[Answer]:
+        """A price without the offer's name: of the one that awaits it, or of the one already taken."""
+        offer = self._by_name.get(self._awaits or self._taken)
+        price = _named_price(heard)
+        if offer is None or price is None or offer.up_to is None:
+            return []
+        if price > offer.up_to:
+            self._taken = self._awaits = ""
+            return self._instead(offer) or [Answer(f"declined:{offer.name}", offer.says_no, "too_much")]
+        return [self._take(offer)] if self._awaits else []
+
+    def _cheaper(self, offered: Sequence[tuple[Offer, Sentence]], heard: Understood) -> list[Answer]:
+        names = {offer.name: (offer, sentence) for offer, sentence in offered}
+        prices = {offer.name: _price_of(sentence, offer, names, heard) for offer, sentence in offered}
+        for sentence in heard.sentences:
+            row = sentence.row
+            at = next((at for at, word in enumerate(row) if word in ("cheaper", "cheapest", "lowest", "lower")), -1)
+            if at >= 0:
+                near = [offer for offer, _ in offered if any(phrase <= set(row[max(0, at - 6) : at + 6]) for phrase in phrases(offer.words))]
+                if near:
+                    return [self._take(near[0])]
+        told = [(price, at) for at, (offer, _) in enumerate(offered) if (price := prices[offer.name]) is not None]
+        if len(told) == len(offered):
+            return [self._take(offered[min(told)[1]][0])]
+        return [Answer("asked_price:cheaper", (), "which_cheaper")]
+
+    def consent(self, heard: Understood) -> tuple[Answer | None, str]:
+        """The answer to a consent question, or the fact that must be named first."""
+        for rule, about in self._consents:
+            if about and not any(sentence.has(about) for sentence in heard.sentences):
+                continue
+            missing = next((fact for fact in rule.needs if fact not in heard.right), "")
+            if missing and rule.answer:
+                return None, missing
+            price = _named_price(heard)
+            if rule.answer and rule.up_to is not None and price is not None and price > rule.up_to:
+                return Answer("declined:consent", rule.says_no, "too_much"), ""
+            if rule.answer:
+                return Answer("consented", rule.says, "consent"), ""
+            return Answer("declined:consent", rule.says, "no_consent"), ""
+        return Answer("consented", (), "consent"), ""
+
+
+def _named_price(heard: Understood) -> int | None:
+    """The amount that is a price: next to "difference" or "extra", else next to "fee" or "cost", else the last."""
+    for marks in (_MORE, _PRICES):
+        for sentence in heard.sentences:
+            for at, amount in sentence.amounts:
+                if marks.intersection(sentence.row[max(0, at - 5) : at + 4]):
+                    return amount
+    amounts = heard.amounts
+    return amounts[-1] if amounts else None
+
+
+def _price_of(sentence: Sentence, offer: Offer, offered: Mapping[str, object], heard: Understood) -> int | None:
+    """The amount nearest after the offer's words in its sentence; the only one of the message else."""
+    amounts = sentence.amounts
+    if not amounts:
+        return _named_price(heard) if len(offered) == 1 else None
+    if len(amounts) == 1 and len(offered) == 1:
+        return amounts[0][1]
+    if len(offered) == 1:
+        return _named_price(heard)
+    places = [at for at, word in enumerate(sentence.row) for phrase in phrases(offer.words) if word in phrase]
+    start = min(places) if places else 0
+    return min(amounts, key=lambda item: (item[0] < start, abs(item[0] - start)))[1]

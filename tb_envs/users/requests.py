@@ -1,0 +1,145 @@
+"""What the customer asked for and how each request stands.
+
+Refuses to speak: it holds what is owed, which refusals were answered, and what comes next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tb_envs.authoring.persona import Lines, Persona, Request
+
+from .lexicon import ACTION_OF, COMMON
+from .outcomes import (
+    APPROVED,
+    ARRIVES,
+    DONE,
+    KEPT,
+    OBSTACLE,
+    PENDING,
+    PROMISE,
+    REFUSED,
+    TICKET,
+    UNVERIFIED,
+    WAIT,
+)
+from .phrases import stems
+from .understanding import Phrase, Sentence, Understood, phrases
+
+_ALL = frozenset(("both", "everything", "al"))
+
+
+@dataclass(slots=True)
+class Errand:
+    """One request: its words and its state (`waiting`, `open`, `settled`)."""
+
+    opens: Lines
+    after: str = ""
+    topic: tuple[Phrase, ...] = ()
+    presses: Sequence[Lines] = ()
+    gives_in: Lines = ()
+    knows: Mapping[str, object] = field(default_factory=dict[str, object])
+    replaces: bool = False
+    state: str = "waiting"
+    pressed: int = 0
+    gave_in: bool = False
+
+    @property
+    def actions(self) -> set[str]:
+        """The kinds of action its words name."""
+        lines = [self.opens] if isinstance(self.opens, str) else self.opens
+        words = {stem for line in lines for stem in stems(line)} | {stem for phrase in self.topic for stem in phrase}
+        return {ACTION_OF[word] for word in words if word in ACTION_OF}
+
+
+def errands(persona: Persona) -> list[Errand]:
+    """All requests of the persona, the first one open."""
+    first = Errand(persona.opens, "", (), persona.presses, persona.gives_in, state="open")
+    further = persona.requests
+    out = [first, *(errand(request) for request in further)]
+    if further:
+        first.topic = tuple(phrases(persona.topic))
+        for one in out:
+            if not one.topic:
+                one.topic = _own_words(one, out)
+    return out
+
+
+def errand(request: Request) -> Errand:
+    """The state of a further request."""
+    topic = tuple(phrases(request.topic))
+    return Errand(
+        request.opens, request.after, topic, request.presses, request.gives_in, request.knows, request.replaces
+    )
+
+
+def _own_words(one: Errand, others: Sequence[Errand]) -> tuple[Phrase, ...]:
+    """A topic from the request's own words, less those that the other requests share."""
+    mine = _words(one)
+    for other in others:
+        if other is not one:
+            mine = mine - _words(other)
+    return tuple(frozenset((word,)) for word in sorted(mine))
+
+
+def _words(one: Errand) -> frozenset[str]:
+    lines = [one.opens] if isinstance(one.opens, str) else one.opens
+    return frozenset(word for line in lines for word in stems(line) if word not in COMMON and len(word) > 3)
+
+
+def verdicts(heard: Understood, pending: Sequence[Errand], busy: bool) -> list[tuple[Errand, str]]:
+    """How the message says each open request ended: `done`, `refused`, `pending`, `obstacle`; none: not yet.
+
+    Args:
+        heard: the message.
+        pending: the requests that are open, the oldest first.
+        busy: the customer is asked for something in the same message, so that a half-said end is none.
+    """
+    if not pending or not heard.ends or WAIT in heard.ends:
+        return []
+    shares: dict[int, set[str]] = {at: set() for at in range(len(pending))}
+    if len(pending) == 1:
+        shares[0] = heard.ends
+    else:
+        loose: set[str] = set()
+        for sentence in heard.sentences:
+            if not sentence.ends:
+                continue
+            about = [at for at, one in enumerate(pending) if sentence.has(one.topic)]
+            if not about and _ALL & sentence.stems:
+                about = list(shares)
+            for at in about:
+                shares[at] |= sentence.ends
+            if not about:
+                loose |= sentence.ends
+        if loose and not any(shares.values()):
+            shares[0] |= loose
+    said = [(pending[at], verdict(ends, heard, busy)) for at, ends in shares.items() if ends]
+    return [(one, end) for one, end in said if end]
+
+
+def verdict(ends: set[str], heard: Understood, busy: bool) -> str:
+    """One word for a set of ends; the worst counts, and half-said ends only when nothing is asked."""
+    if REFUSED in ends:
+        return REFUSED
+    if DONE in ends:
+        return DONE
+    if PENDING in ends:
+        return PENDING
+    if APPROVED in ends and not busy and PROMISE not in ends:
+        return DONE
+    if ARRIVES in ends and not busy:
+        return DONE
+    if KEPT in ends and not busy:
+        return REFUSED
+    if TICKET in ends and not busy and PROMISE not in ends:
+        return PENDING
+    if UNVERIFIED in ends and not busy:
+        return REFUSED
+    return OBSTACLE if OBSTACLE in ends and not busy else ""
+
+
+def about(sentence: Sentence, listed: Sequence[Phrase]) -> bool:
+    """Whether the sentence is about one of the phrases."""
+    return sentence.has(listed)
