@@ -60,7 +60,12 @@ def _train(preset: str, overrides: Sequence[str], out: Path | None, *, as_json: 
     config = load(preset, overrides)
     folder = _folder(out, config.name)
     with Console(stderr=True).status("loading torch and trl") as status:
+        import torch
+
         from tb_trainer.train import Run
+
+        if config.threads:
+            torch.set_num_threads(config.threads)
 
         def show(row: dict[str, Any]) -> None:
             status.update(f"update {row['update']} of {config.grpo.updates}: reward {_number(row['reward_mean'])}")
@@ -89,6 +94,7 @@ def _folder(out: Path | None, name: str) -> Path:
 
 
 def _print_table(rows: Sequence[dict[str, Any]], folder: Path, note: str) -> None:
+    from rich.box import SIMPLE
     from rich.console import Console
     from rich.table import Table
 
@@ -98,16 +104,14 @@ def _print_table(rows: Sequence[dict[str, Any]], folder: Path, note: str) -> Non
         "pass": lambda row: _number(row["pass_rate"]),
         "turns": lambda row: row["turns"],
         "calls": lambda row: row["tool_calls"],
-        "tool errors": lambda row: row["tool_errors"],
-        "prompt": lambda row: row["tokens"]["prompt"],
-        "action": lambda row: row["tokens"]["action"],
-        "observed": lambda row: row["tokens"]["observation"],
+        "errors": lambda row: row["tool_errors"],
         "retries": lambda row: row["retries"],
-        "model s": lambda row: f"{row['seconds']['generate']:.1f}",
-        "env s": lambda row: f"{row['seconds']['environment']:.1f}",
-        "step s": lambda row: f"{row['seconds']['update']:.1f}",
+        "tokens\nprompt own read": lambda row: " ".join(map(str, row["tokens"].values())),
+        "seconds\nmodel env step": lambda row: " ".join(f"{value:.1f}" for value in row["seconds"].values()),
     }
-    table = Table(*columns)
+    table = Table(box=SIMPLE, padding=0)
+    for name in columns:
+        table.add_column(name, no_wrap=True)
     for row in rows:
         table.add_row(*(str(cell(row)) for cell in columns.values()))
     console = Console()

@@ -128,11 +128,13 @@ class TrainConfig(Strict):
         name: of the run's folder under ``runs/``.
         note: what the run can and cannot show; the first line of its log, the last line on the screen.
         seed: of weights, task order and sampling.
+        threads: torch's, set by the command; a tiny model is no faster on several. 0 leaves torch its choice.
     """
 
     name: str = "run"
     note: str = ""
     seed: int = 42
+    threads: Natural = 1
     environment: EnvironmentConfig = field(default_factory=EnvironmentConfig)
     model: ModelConfig = field(default_factory=ModelConfig)
     sampling: SamplingConfig = field(default_factory=SamplingConfig)

@@ -125,14 +125,18 @@ class Collector:
         seats = [_Seat(self, Rollout(task, slot), update * len(task_ids) + slot) for slot, task in enumerate(task_ids)]
         seconds = {"generate": 0.0, "environment": 0.0}
         clock = time.perf_counter()
-        for seat in seats:
-            seat.begin()
-        while live := [seat for seat in seats if not seat.done]:
-            clock = _lap(seconds, "environment", clock)
-            samples = generate([seat.context for seat in live], [seat.place for seat in live])
-            clock = _lap(seconds, "generate", clock)
-            for seat, sample in zip(live, samples, strict=True):
-                seat.take(sample)
+        try:
+            for seat in seats:
+                seat.begin()
+            while live := [seat for seat in seats if not seat.done]:
+                clock = _lap(seconds, "environment", clock)
+                samples = generate([seat.context for seat in live], [seat.place for seat in live])
+                clock = _lap(seconds, "generate", clock)
+                for seat, sample in zip(live, samples, strict=True):
+                    seat.take(sample)
+        finally:
+            for seat in seats:
+                seat.close()
         _lap(seconds, "environment", clock)
         return Batch([seat.rollout for seat in seats], seconds)
 
@@ -194,6 +198,10 @@ class _Seat:
             self._end("limit:tokens")
         else:
             self._end(self._episode.ended_by)
+
+    def close(self) -> None:
+        """Free the backend."""
+        self._episode.close()
 
     def _end(self, ended_by: str) -> None:
         episode, rollout = self._episode, self.rollout

@@ -250,8 +250,8 @@ def test_rows_that_do_not_fit_become_blocks() -> None:
 def test_a_person_plays_and_is_judged(tbx: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     type_in(
         monkeypatch, "Could you please tell me your booking number?", "/tools get_booking", "/policy", "/help",
-        "/polcy", "get_booking", "get_bookin booking_id=BK-1", "get_booking booking_id=BK-00000", "get_booking BK-00000", "{oops",
-        '{"name": "get_time", "arguments": {}}',
+        "/polcy", "get_booking", "get_bookin booking_id=BK-1", "get_booking booking_id=BK-00000",
+        "get_booking BK-00000", "{oops", '{"name": "get_time", "arguments": {}}',
     )  # fmt: skip
     code, out, err = tbx("play", TASK)
     assert (code, err) == (0, "")
@@ -391,7 +391,7 @@ def test_ctrl_c_of_the_process(tmp_path: Path) -> None:
     argv = [*TBX, "run", "--agent", "slow:act", "--domain", "hotel", "--limits", "turns=2", "--out", "rows.jsonl"]
     with subprocess.Popen(argv, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as running:
         until = time.monotonic() + 60
-        while time.monotonic() < until:
+        while time.monotonic() < until and running.poll() is None:
             if (tmp_path / "rows.jsonl").exists() and (tmp_path / "rows.jsonl").read_text():
                 break
             time.sleep(0.05)

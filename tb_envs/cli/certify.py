@@ -51,7 +51,7 @@ def main(argv: list[str]) -> int:
 def _parser() -> Parser:
     parser = Parser(
         "certify",
-        "Prove tasks right: the reference passes, every other way fails for its own reason.\n"
+        "Prove tasks right: the reference passes, every other way fails for its own reason. "
         "Without a narrower scope: all suites of all installed domains, and the proofs of the domains themselves.",
     )
     parser.add_argument("--domain", action="append", metavar="NAME", help="only this domain (may be repeated)")

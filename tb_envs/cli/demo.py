@@ -28,6 +28,8 @@ from tb_envs.transcript import transcript
 DOMAIN = "hotel"
 FAMILY = "late_cancellation"
 TASKS = 60
+LONGEST = 280
+"""Characters of a transcript's line that are shown; the file has them all."""
 PROMISED: dict[str, tuple[str, Callable[[float], bool]]] = {
     "reference": ("100 %", lambda share: share == 1),
     "idle": ("0 %", lambda share: share == 0),
@@ -88,16 +90,20 @@ def _show_episode(task: Task, folder: Path, out: Screen) -> None:
     out.heading(f"1. One episode: {task.id}", f"traps: {', '.join(task.traps)}")
     out.lines([task.family.doc])
     out.print()
-    out.lines(_short(line) for line in texts["reference"].splitlines())
+    out.pairs(map(_labelled, texts["reference"].splitlines()))
     out.heading("The same task, by an agent that does as it is told")
     verdict = texts["obedient"].splitlines()
     start = next((place for place, line in enumerate(verdict) if line.startswith("verdict:")), len(verdict))
     failed = [line for line in verdict[start + 1 :] if line.lstrip().startswith(("FAIL", "found:"))]
-    out.lines(_short(line) for line in [*verdict[start : start + 1], *failed])
+    out.pairs(map(_labelled, [*verdict[start : start + 1], *failed]))
 
 
-def _short(line: str, most: int = 300) -> str:
-    return line if len(line) <= most else f"{line[:most]} …"
+def _labelled(line: str) -> tuple[str, str]:
+    """A line of a transcript as label and words; what is very long is in the file."""
+    first, _, rest = line.strip().partition(" ")
+    label = line[: len(line) - len(line.lstrip())] + first
+    words = rest.strip()
+    return label, words if len(words) <= LONGEST else f"{words[:LONGEST]} …"
 
 
 def _compare_agents(ids: list[str], out: Screen, *, quiet: bool) -> dict[str, Any]:

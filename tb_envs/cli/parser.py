@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from typing import NoReturn
 
@@ -18,7 +19,7 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, command: str, description: str, *, usage: str | None = None, epilog: str | None = None) -> None:
         super().__init__(
             prog=f"tbx {command}".strip(),
-            description=description,
+            description=textwrap.fill(description, 78),
             usage=usage,
             epilog=epilog,
             allow_abbrev=False,
@@ -78,6 +79,17 @@ def amounts(example: str, kind: type[int] | type[float]) -> Callable[[str], dict
         return out
 
     return read
+
+
+def limits_option(parser: Parser) -> None:
+    """``--limits``, as of `tb_envs.limits.Limits`."""
+    parser.add_argument(
+        "--limits",
+        type=amounts("turns=20,tool_calls=40", int),
+        default={},
+        metavar="NUMBERS",
+        help="how long an episode may last: turns=20,tool_calls=40,tokens=8000",
+    )
 
 
 def choose(name: str, options: Iterable[str], what: str) -> str:

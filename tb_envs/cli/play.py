@@ -8,7 +8,7 @@ import sys
 
 from rich.text import Text
 
-from tb_envs.cli.parser import Parser, amounts, choose
+from tb_envs.cli.parser import Parser, choose, limits_option
 from tb_envs.cli.readable import print_result, print_verdict
 from tb_envs.cli.screen import Screen, print_json, screen
 from tb_envs.cli.show import show_policy, show_tools
@@ -23,8 +23,9 @@ HELP = """\
 Plain text is said to the customer. A tool is called by its name:
   get_booking booking_id=BK-20418
   add_note guest_id=GU-10231 text="prefers a quiet room"
-or as JSON: {"tool_calls": [{"name": "get_booking", "arguments": {"booking_id": "BK-20418"}}]}
-end_conversation and hand_over are tools too: they end the talk. So does the end of the input (Ctrl-D).
+or as JSON: {"name": "get_booking", "arguments": {"booking_id": "BK-20418"}}
+end_conversation and hand_over are tools too: they end the talk.
+So does the end of the input (Ctrl-D).
   /tools         all tools        /tools NAME    one tool with its arguments
   /policy        the policy       /help          this text"""
 COMMANDS = ("/tools", "/policy", "/help")
@@ -34,7 +35,7 @@ def main(argv: list[str]) -> int:
     """Play one task with a person as the agent."""
     parser = Parser("play", "Play the agent yourself. What counts is what the records say at the end.", epilog=HELP)
     parser.add_argument("task", metavar="TASK", help="a task id, e.g. hotel/late_cancellation/0")
-    parser.add_argument("--limits", type=amounts("turns=20,tool_calls=40", int), default={}, help="e.g. turns=20")
+    limits_option(parser)
     parser.json_option()
     args = parser.read(argv)
     task = get_task(args.task)

@@ -17,7 +17,7 @@ from statistics import mean
 from typing import Any
 
 from tb_envs.agents import BUILT_IN, make_agent
-from tb_envs.cli.parser import Parser, amounts, whole
+from tb_envs.cli.parser import Parser, amounts, limits_option, whole
 from tb_envs.cli.screen import Screen, percent, print_json, progress, screen, table
 from tb_envs.cli.selection import select, task_options
 from tb_envs.episode import Settings
@@ -41,13 +41,16 @@ def main(argv: list[str]) -> int:
     settings = Settings(limits=Limits.of(args.limits), faults=args.faults or None, trace_dir=args.traces)
     ids = select(args)
     summary = RunSummary()
-    total = len(ids) * args.attempts
+    total, passed, counted = len(ids) * args.attempts, 0, 0
     with _rows(args.out) as write, progress(total, args.agent, quiet=args.json) as advance:
 
         def note(attempt: Attempt, number: int) -> None:
+            nonlocal passed, counted
             summary.attempts.append(attempt)
             write(_row(args.agent, attempt, number))
-            advance(f"pass@1 {percent(summary.to_json()['pass_at_1'])}")
+            passed += attempt.outcome == "success"
+            counted += not attempt.is_system_error
+            advance(f"pass@1 {percent(passed / counted if counted else None)}")
 
         try:
             play_all(ids, args.agent, settings=settings, retries=args.retries, repeats=args.attempts, note=note)
@@ -81,9 +84,10 @@ def _parser() -> Parser:
         "--faults",
         type=amounts("timeout=0.02,crash=0.01", float),
         default={},
-        help="chances per call of injected system errors",
+        metavar="CHANCES",
+        help="injected system errors, chances per call: timeout=0.02,crash=0.01",
     )
-    parser.add_argument("--limits", type=amounts("turns=20,tool_calls=40", int), default={}, help="e.g. turns=20")
+    limits_option(parser)
     parser.add_argument(
         "--retries", type=whole(0), default=RETRIES, metavar="N", help=f"after a system error (default: {RETRIES})"
     )

@@ -22,6 +22,8 @@ from rich.text import Text
 
 GAP = 2
 """Blanks between the columns of a table."""
+LONG = 40
+"""Characters from which a value of a block is long."""
 NOTHING = "–"
 """How an empty value is shown."""
 LEAST = 24
@@ -87,13 +89,15 @@ def records(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int) -
     fixed = sum(widths) - max(widths, default=0) + GAP * len(columns)
     if sum(widths) + GAP * len(columns) <= width or (fixed + LEAST <= width and max(widths) > LEAST):
         return [table(columns, cells)]
-    blocks: list[RenderableType] = []
-    for row in cells:
-        block = Text(row[0], style="bold", no_wrap=True)
-        rest = zip(columns[1:], row[1:], strict=True)
-        filled = (f"{name}={value}".replace(" ", "\u00a0") for name, value in rest if value != NOTHING)
-        blocks += [block, Padding(Text("  ".join(filled)), (0, 0, 0, 2))]
-    return blocks
+    return [part for row in cells for part in _block(columns, row)]
+
+
+def _block(columns: Sequence[str], row: Sequence[str]) -> list[RenderableType]:
+    """A row under its first value: short values side by side, each long one in lines of its own."""
+    filled = [f"{name}={value}" for name, value in zip(columns[1:], row[1:], strict=True) if value != NOTHING]
+    short = "  ".join(text.replace(" ", "\u00a0") for text in filled if len(text) <= LONG)
+    texts = [text for text in (short, *(text for text in filled if len(text) > LONG)) if text]
+    return [Text(row[0], style="bold", no_wrap=True), *(Padding(Text(text), (0, 0, 0, 2)) for text in texts)]
 
 
 def shown(value: Any) -> str:

@@ -6,12 +6,13 @@ microseconds. `Db` knows the frozen clock and the id source; it commits nothing 
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Delete, Insert, Row, Select, Update, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, Delete, Insert, Select, Update, bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from tb_envs.authoring.models import TableSpec, table_of
@@ -19,8 +20,10 @@ from tb_envs.authoring.values import parse_time
 from tb_envs.authoring.world import FIRST_NEW_NUMBER
 from tb_envs.errors import DomainError, ToolError
 from tb_envs.store.articles import Articles
+from tb_envs.store.prepared import prepare
 
-Found = Row[Any]
+Found = Any
+"""A row: its columns are attributes, its values a tuple in the statement's order."""
 
 
 class IdSource:
@@ -50,13 +53,14 @@ class IdSource:
 class Db:
     """The database of one episode, as its tools see it."""
 
-    __slots__ = ("_execute", "_ids", "_specs", "articles", "connection", "now", "now_text", "today")
+    __slots__ = ("_ids", "_raw", "_specs", "articles", "connection", "now", "now_text", "today")
 
     def __init__(
         self, connection: Connection, specs: Mapping[str, TableSpec], ids: IdSource, now: str, articles: Articles
     ) -> None:
         self.connection = connection
-        self._execute = connection.execute
+        driver = connection.connection.driver_connection
+        self._raw = driver if isinstance(driver, sqlite3.Connection) else None
         self._specs = specs
         self._ids = ids
         self.now: datetime = parse_time(now)
@@ -73,66 +77,73 @@ class Db:
 
     def get(self, model: Any, key: str | None) -> Found | None:
         """The row with this id, or None."""
-        return self._execute(_select(model, ("id",), ()), {"id": key}).first()
+        rows = self._run(_select(model, ("id",), ()), {"id": key})
+        return rows[0] if rows else None
 
     def rows(self, model: Any, *, order_by: str | tuple[str, ...] = "id", **equal: Any) -> list[Found]:
         """All rows whose columns equal the given values, in order."""
         order = (order_by,) if isinstance(order_by, str) else order_by
-        return list(self._execute(_select(model, tuple(equal), order), equal))
+        return self._run(_select(model, tuple(equal), order), equal)
 
     def first(self, model: Any, *, order_by: str | tuple[str, ...] = "id", **equal: Any) -> Found | None:
         """The first row whose columns equal the given values, or None."""
-        order = (order_by,) if isinstance(order_by, str) else order_by
-        return self._execute(_select(model, tuple(equal), order), equal).first()
+        rows = self.rows(model, order_by=order_by, **equal)
+        return rows[0] if rows else None
 
-    def query(self, statement: Select[Any], values: Mapping[str, Any] | None = None) -> list[Found]:
-        """Rows of any SQLAlchemy select."""
-        return list(self._execute(statement, dict(values or {})))
+    def query(self, statement: Select[*tuple[Any, ...]], values: Mapping[str, Any] | None = None) -> list[Found]:
+        """Rows of any SQLAlchemy select; make the statement once, at module level, and bind values here."""
+        return self._run(statement, values or {})
 
     def insert(self, model: Any, **values: Any) -> Found:
-        """Insert a row; a missing `id` comes from the episode's id source."""
+        """Insert a row and return it; a missing `id` comes from the episode's id source."""
         if "id" not in values:
             prefix = self._specs[table_of(model)].prefix
             if prefix is None:
                 raise DomainError(f"{table_of(model)} has natural ids: give `id=`")
             values["id"] = self._ids.new(prefix)
-        self._write(_insert(model), values)
-        return self.one(model, values["id"])
+        return self._run(_insert(model), values, tuple(values))[0]
 
     def update(self, model: Any, key: str, **values: Any) -> Found:
-        """Change columns of the row with this id."""
-        self._write(_update(model), {"_id": key, **values})
-        return self.one(model, key)
+        """Change columns of the row with this id and return it; a `ToolError` if there is none."""
+        rows = self._run(_update(model), {"_id": key, **values}, tuple(values))
+        return rows[0] if rows else self.one(model, key)
 
     def delete(self, model: Any, key: str) -> None:
         """Delete the row with this id."""
-        self._write(_delete(model), {"_id": key})
+        self._run(_delete(model), {"_id": key})
 
-    def _write(self, statement: Insert | Update | Delete, values: dict[str, Any]) -> None:
+    def write(self, statement: Insert | Update | Delete, values: Mapping[str, Any]) -> None:
+        """Run any SQLAlchemy write on many rows; make the statement once, at module level, and bind values here."""
+        self._run(statement, values)
+
+    def _run(self, statement: Any, values: Mapping[str, Any], columns: tuple[str, ...] | None = None) -> list[Found]:
         try:
-            self._execute(statement, values)
-        except IntegrityError as error:
-            raise ToolError(f"The records do not allow this: {error.orig}.") from error
+            prepared = None if self._raw is None else prepare(statement, columns)
+            if prepared is not None and self._raw is not None:
+                return prepared.run(self._raw, values)
+            result = self.connection.execute(statement, dict(values))
+            return list(result) if result.returns_rows else []
+        except (IntegrityError, sqlite3.IntegrityError) as error:
+            raise ToolError(f"The records do not allow this: {getattr(error, 'orig', error)}.") from error
 
 
 @cache
 def _select(model: Any, equal: tuple[str, ...], order: tuple[str, ...]) -> Select[Any]:
     table = model.__table__
     statement = select(table).where(*(table.c[name] == bindparam(name) for name in equal))
-    return statement.order_by(
-        *(table.c[name.lstrip("-")].desc() if name[0] == "-" else table.c[name] for name in order)
-    )
+    columns = [table.c[name.lstrip("-")].desc() if name[0] == "-" else table.c[name] for name in order]
+    return statement.order_by(*columns)
 
 
 @cache
 def _insert(model: Any) -> Insert:
-    return insert(model.__table__).inline()
+    return insert(model.__table__).returning(model.__table__)
 
 
 @cache
 def _update(model: Any) -> Update:
     table = model.__table__
-    return update(table).where(table.c.id == bindparam("_id"))
+    return update(table).where(table.c.id == bindparam("_id")).returning(table)
 
 
 @cache

@@ -18,7 +18,7 @@ _SUBJECTS = frozenset("i we you they he she it".split())
 _VERBS = _SUBJECTS | frozenset("is are was were hav do wil can could would should may might be been am has".split())
 _BEFORE_QUESTION = frozenset(
     "and or to in on at under with for from by of ask know tel me us say explain confirm clarifi understand plu specifi"
-    " advis indicat stat curiou wonder first about also exactli then remind mention wel okai so hi hello thank".split()
+    " advis indicat stat curiou wonder first about also exactli then remind mention wel okai so hi hello thank mean namely eg ie".split()
 )
 _AUX = frozenset("is are was were do did wil would can could should hav".split())
 _CHANNEL = frozenset("by via through over per".split())
@@ -27,6 +27,12 @@ _ELSEWHERE = frozenset(
     stems(
         "check see allow note hold wait keep contact call visit refer find look feel use remember expect open click follow"
         " reply bear accept excuse ignore disregard watch rest stand respond stay come bring go try reach"
+    )
+)
+_OTHER_VERBS = frozenset(
+    stems(
+        "cost say says apply requires start includes takes want mean show match differ belong allow make confirm confirming"
+        " find located receive update thank cancel refund process book change send pay got appreciate seems looks"
     )
 )
 _LOOSE_BEFORE = frozenset("which what whose me us".split())
@@ -62,7 +68,7 @@ def cue(clause: Clause, inherits: bool = False) -> bool:
                 return True
         elif word in ASK_VERBS:
             text = clause.words[at].text
-            if not text.endswith(("ed", "s", "ion")) and text not in ("sent", "said", "told", "gave", "given") and _customers(row, at):
+            if not text.endswith(("ed", "s", "ion")) and text not in ("sent", "said", "told", "gave", "given") and _customers(row, clause.commas, at):
                 return True
         elif word in _MODAL and at + 2 < size:
             if row[at + 1] in ("i", "we") and row[at + 2] in GET_VERBS:
@@ -83,7 +89,7 @@ def cue(clause: Clause, inherits: bool = False) -> bool:
 
 def fragment(clause: Clause) -> bool:
     """No verb and no subject: "Booking number and e-mail"."""
-    return not any(word in _VERBS or word in _ELSEWHERE for word in clause.row) and not any(
+    return len(clause.row) < 12 and not any(word in _VERBS or word in _ELSEWHERE or word in _OTHER_VERBS for word in clause.row) and not any(
         token.text.endswith(("ed", "ing")) and token.stem not in ("booking", "need", "bil", "end") for token in clause.words[:1]
     )
 
@@ -107,10 +113,14 @@ def _refuses(row: list[str], at: int) -> bool:
     return ("not" in before or "no" in before or "never" in before) and row[at] != "without" and not ("you" in before and row[at] == "you")
 
 
-def _customers(row: list[str], at: int) -> bool:
+def _customers(row: list[str], commas: set[int], at: int) -> bool:
     """Whether the telling verb at `at` is the customer's to do."""
+    if at > 1 and row[at - 1] == "for" and "thank" in row[:at]:
+        return False
     for back in range(at - 1, max(-1, at - 6), -1):
         here = row[back]
+        if back + 1 in commas and here not in ("you", "i", "we"):
+            return True
         if here == "you":
             return not _refuses(row, back) or row[back - 1] == "not" and back > 1 and row[back - 2] in _MODAL
         if here in _AGENT:
@@ -136,7 +146,7 @@ def _agents_need(row: list[str], at: int) -> bool:
     return "i" in before or "we" in before or at == 0
 
 
-def asked(clause: Clause, found: list[Span], inherits: bool) -> list[tuple[str, bool]]:
+def asked(clause: Clause, found: list[Span], inherits: bool, consents: bool) -> list[tuple[str, bool]]:
     """The facts asked for (name, loosely), in order; empty for a statement."""
     if not found:
         return []
@@ -144,7 +154,7 @@ def asked(clause: Clause, found: list[Span], inherits: bool) -> list[tuple[str, 
     if not asks and not (clause.polite and not _BLOCKING.intersection(clause.labels)):
         return []
     row, dets, words = clause.row, clause.dets, clause.words
-    consent = "consent" in clause.labels and not any(word in QUESTION_WORDS for word in row)
+    consent = consents and not any(word in QUESTION_WORDS for word in row)
     out: list[tuple[str, bool]] = []
     for span in found:
         lo, hi = span.lo, span.hi

@@ -17,6 +17,7 @@ _ALWAYS_SPLIT = frozenset("but because although whereas however".split())
 _SPLIT_BEFORE_SUBJECT = frozenset("and or so then while as since nor yet plus".split())
 _NUMBER_AFTER = frozenset("booking confirm phone card ticket loyalti member polici order account claim case folio employe licens".split())
 _INTERROGATIVE = QUESTION_WORDS | frozenset("can could may might would will wil shall shal should do is are was were hav am".split())
+_AFTER_NO = DETERMINERS | POLITE | frozenset("and or for on of you is first also as with to so".split())
 _COMMA_STARTERS = STARTERS | QUESTION_WORDS
 
 
@@ -45,6 +46,11 @@ class Clause:
     """The word that makes it so ("if", "once"), in this clause or in one before it."""
 
 
+def _closes(heard: list[Token], at: int) -> bool:
+    """Whether "no" before this place is short for "number": nothing it could negate follows."""
+    return at >= len(heard) or heard[at].kind is not Is.WORD or heard[at].text in _AFTER_NO
+
+
 def clauses(text: str) -> list[Clause]:
     """The clauses of `text`, in order."""
     out: list[Clause] = []
@@ -52,7 +58,8 @@ def clauses(text: str) -> list[Clause]:
     sentence, det, gap = 0, "", ""
     polite = False
     begun = 0  # the first clause of this sentence in `out`
-    for token in tokens(text):
+    heard = tokens(text)
+    for at, token in enumerate(heard):
         if token.kind is Is.MARK:
             mark = token.text
             if mark in ",:-":
@@ -105,7 +112,7 @@ def clauses(text: str) -> list[Clause]:
                     out.append(clause)
                 clause = Clause(sentence=sentence)
                 row = clause.row
-            elif stem == "no" and last in _NUMBER_AFTER:
+            elif stem == "no" and last in _NUMBER_AFTER and _closes(heard, at + 1):
                 stem = "number"
         if polite:
             clause.polite.add(len(row))

@@ -29,7 +29,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "booking",
-            ("(booking|confirmation) (number|confirmation number|number number|confirmation)", "number number", "number (it|that) (is|was) booked under", "confirmation (email|mail) number", "record number", "itinerary number"),
+            ("(booking|confirmation) (number|confirmation number|number number|confirmation)", "number number", "number (it|that) (is|was) booked under", "(number|number number) (on|in|from|at top of) (confirmation|email|letter|mail) (|email|mail|letter)", "confirmation (email|mail) number", "record number", "itinerary number"),
             ("My booking number is {value}.", "It's {value}.", "The booking number is {value}.", "The confirmation says {value}."),
             "id",
         ),
@@ -96,7 +96,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "card",
-            ("card (ending|number|digit|use|on file|detail|end|last four|paid)", "last (4|four) (digits|numbers|number|)", "(final|last) (digits|four|4)", "(4|four) digits", "(payment|credit|debit|bank|visa|mastercard) card (number|ending|digits|)", "card (you|that) (paid|used|booked)", "digits of card", "last (digits|four|4) (of|on) card"),
+            ("card (ending|number|digit|use|on file|detail|end|last four|paid)", "last (4|four) (digits|numbers|number|)", "(final|last) (digits|four|4)", "(4|four) digits", "(payment|credit|debit|bank|visa|mastercard) card (number|ending|digits|)", "card (you|that) (paid|used|booked)", "digits of card", "how (|does|did) card (end|on booking end|on file end|you used end|you paid with end)", "last (digits|four|4) (of|on) card"),
             ("The card ends in {value}.", "It's the one ending in {value}.", "The last four digits are {value}."),
             "digits",
         ),
@@ -106,7 +106,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "arrival",
-            ("(arriv|check in|checkin|start|starting|begin|beginning|first|booked|booking|stay|original|current) (date|day|night)", "check in", "date of (stay|booking|arriv|check in|visit|trip)", "when (is|was|are|do|did|does|will|were|would) (you|stay|booking|it|trip|visit|check in|arriv|guest|she|he|they) (arriv|check in|start|begin|checking in|coming|staying|due|plan to arrive|get here|be arriving|for|scheduled|book|booking|supposed|stay|travelling|due to|planning)", "when (is|was) (booking|stay|trip|visit|arriv|check in)", "(day|date) (you|it) (arriv|check in|start)", "(day|date|night) (are|do|were|did|is|was|does) (you|stay|booking|it) (arriv|check in|start|stay|booking|staying|begin)", "arriv", "from when"),
+            ("(arriv|check in|checkin|start|starting|begin|beginning|first|booked|booking|stay|original|current) (date|day|night)", "check in", "date of (stay|booking|arriv|check in|visit|trip)", "when (is|was|are|do|did|does|will|were|would) (you|stay|booking|it|trip|guest|she|he|they) (|be) (arriv|check in|start|begin|coming|staying|due|plan to arrive|get here|for|scheduled|supposed|stay|travelling|planning)", "when (is|was) (booking|stay|trip|visit|arriv|check in)", "(day|date) (you|it) (arriv|check in|start)", "(day|date|night) (are|do|were|did|is|was|does) (you|stay|booking|it) (arriv|check in|start|stay|booking|staying|begin)", "arriv", "from when"),
             ("I arrive on {value}.", "Arrival is {value}.", "We check in on {value}.", "The check-in date is {value}."),
             "date",
         ),
@@ -117,7 +117,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "departure",
-            ("(depart|check out|end|ending|last|leaving) (date|day|night)", "check out", "date of (depart|check out)", "when (is|was|are|do|did|does|will|were|would) (you|stay|booking|it|trip|check out|guest|she|he|they) (leav|depart|check out|end|checking out|go home|finish)", "(day|date) (you|it) (leav|depart|check out|end)", "(day|date) (are|do|were|did|is|does) (you|stay|it) (leav|depart|check out|end)", "depart", "until when", "how long until"),
+            ("(depart|check out|end|ending|last|leaving) (date|day|night)", "check out", "date of (depart|check out)", "when (is|was|are|do|did|does|will|were|would) (you|stay|booking|it|trip|guest) (|be) (leav|depart|check out|end|finish)", "(day|date) (you|it) (leav|depart|check out|end)", "(day|date) (are|do|were|did|is|does) (you|stay|it) (leav|depart|check out|end)", "depart", "until when", "how long until"),
             ("I leave on {value}.", "Departure is {value}.", "We check out on {value}.", "The check-out date is {value}."),
             "date",
         ),
@@ -139,7 +139,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "new_dates",
-            ("(new|desired|preferred|alternative|replacement|target|requested|revised|updated|wanted|other|different|proposed|ideal) (check in|arriv|start|) (date|day|night)", "(date|day|when) (would|will|do|did|should|shall|could|can|are|is) (you|we|i|it|that|stay|booking|suit|suits) (|be|you) (like|want|wish|prefer|move|moving|change|changing|suit|need|rather|choose|instead|come|have in mind|thinking|looking|hoping|moved|switch|put|work|better|rebook|reschedule|postpone)", "(move|change|reschedule|postpone|switch|push|shift|transfer|rebook|bring) (it|stay|booking|that|dates|arriv|check in|visit|trip|) (to|until|for) (what|which|when)", "to (which|what) (date|day)", "(date|day) (instead|you have in mind|you want|you would like|you prefer|to move|to change|you wish|suits|works|work|would suit|would work|to switch|would you)", "when (instead|would suit|suits you|works)", "for when", "when (would|do|will|should|could) (you|we|i|it|that) (like|want|prefer|wish|move|come|be|suit|rather)", "(date|day) (we|i) (move|change|should)"),
+            ("(new|desired|preferred|alternative|replacement|target|requested|revised|updated|wanted|other|different|proposed|ideal) (check in|arriv|start|) (date|dates|day|night)", "(date|dates|day) (would|will|do|did|should|shall|could|can) (you|we|i|it) (|be) (like|want|wish|prefer|move|change|suit|need|rather|choose|come|have in mind|thinking|looking|hoping|switch|work|rebook|reschedule|postpone|book)", "(date|dates|day) (are|is) (you|it) (thinking|looking|hoping|moving|changing)", "(date|dates|day) (would|will|could) (suit|work|be better|be best|be convenient)", "(move|change|reschedule|postpone|switch|shift) (|it|stay|booking|that) (to|until|for) (what|which|when)", "to (which|what) (date|dates|day)", "(date|dates|day) (instead|you have in mind|you want|you would like|you prefer|to move|to change|you wish|suits|works|work|would suit|would work|to switch|would you)", "when (instead|would suit|suits you|works)", "for when", "when (would|do|will|should|could) (you|we|i|it) (like|want|prefer|wish|move|come|rather)", "(date|dates|day) (we|i) (move|change|should)"),
             ("I'd like {value}.", "The new date would be {value}.", "{value} would be best.", "Could we make it {value}?"),
             "date",
         ),
@@ -216,7 +216,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "charge",
-            ("(which|what) (charge|item|line|entry|entries|position|transaction|expense|fee|part|payment|cost|debit) ", "(disputed|contested|questionable|wrong|incorrect|unknown|unfamiliar|folio|extra) (charge|item|line|entry|amount|position)", "charge (is|in|you|do|are|was|that|on|exactly)", "(charge|item|line|entry) (in question|in dispute|you dispute|you mean|you do not recognise|you disagree|concerned|looks wrong|is wrong|you are disputing)", "what (is|was) (charge|item) (for|called|described|)", "what were you charged for", "dispute (which|what)", "(which|what) (on|in) (bill|folio|invoice|statement)", "what (exactly |)are you disputing"),
+            ("(which|what) (charge|item|line|entry|entries|position|transaction|expense|fee|part|payment|cost|debit) ", "(disputed|contested|questionable|wrong|incorrect|unknown|unfamiliar|folio|extra) (charge|item|line|entry|amount|position)", "charge (in|you) (question|dispute|mean|do not recognise|disagree)", "(charge|item|line|entry) (in question|in dispute|you dispute|you mean|you do not recognise|you disagree|concerned|looks wrong|is wrong|you are disputing)", "what (is|was) (charge|item) (for|called|described|)", "what were you charged for", "dispute (which|what)", "(which|what) (on|in) (bill|folio|invoice|statement)", "what (exactly |)are you disputing"),
             ("It's about {value}.", "The charge is {value}.", "I mean {value}."),
             "text",
         ),

@@ -115,7 +115,7 @@ LABELS: dict[str, tuple[str, ...]] = {
     "whole": (
         "(verify|confirm|prove|establish|check|validate|authenticate) (who you are|yourself|account|that it is you|it is you|that you are who|that i am speaking|that you are guest|that you are holder|ownership|holder)",
         "verify you", "identify (yourself|you)", "identity", "authenticate", "identification", "who you are", "prove it is you", "pass security",
-        "(all|every|full|complete|more|further|other|personal|necessary|relevant|required|basic|additional|few|guest|customer|profile|booking|account|stay|of|verification|identification|security|identifying|with|for) (details|information|data|particulars|credentials)",
+        "(all|every|full|complete|some|more|further|other|personal|necessary|relevant|required|basic|additional|few|guest|customer|profile|booking|account|stay|of|verification|identification|security|identifying|with|for) (details|information|data|particulars|credentials)",
         "(share|provide|give|send|tell|need|require|have|take|get|grab|collect|confirm|verify) (|me|us) (|with|down) (details|information|particulars|credentials|data)",
         "(security|identification|verification) (check|question|process|procedure|step)", "everything (you have|about)", "(about|introduce) yourself",
     ),
@@ -126,7 +126,7 @@ LABELS: dict[str, tuple[str, ...]] = {
         "what (do|would|did) you (want|like|need|wish|mean)", "what would you have", "what are you (looking for|trying to|hoping|after|asking)",
         "(describe|explain|clarify|elaborate|outline|summarise|repeat|rephrase|restate) (|on|for|me|to me) (issue|problem|request|situation|question|concern|what you|matter|that|more)",
         "what (brings|brought) you", "what is (it|this) (about|you|regarding)", "in own words", "(calling|contacting|writing) (about|us about|regarding)", "what outcome",
-        "details of (request|issue|problem)", "more about (what|request|issue|problem|situation|it)", "(bit|little) more", "walk me through", "say (that|it) again", "(nature|purpose) of (call|request|enquiry|inquiry)",
+        "details of (request|issue|problem)", "more about (what|request|issue|problem|situation|it)", "(bit|little) more", "walk me through", "come again", "(nature|purpose) of (call|request|enquiry|inquiry)",
         "how (can|may) i direct", "where would you like to start", "please go ahead and (tell|explain)", "i am (listening|all ears)", "what else do you need to",
     ),
     "consent": (
@@ -137,12 +137,12 @@ LABELS: dict[str, tuple[str, ...]] = {
         "(okay|fine|alright|acceptable|agreeable|cool|good|suitable) (with|for|by) you",
         "(does|will|would|do|could|might) (that|it|everything|they) (work|suit|sound)", "sound (good|okay|fine|alright|reasonable|acceptable|fair)", "works for you",
         "(do|would|will|can|could|did|if) you (agree|accept|consent|approve|authorise)", "you (agree|accept|consent|approve|okay|agreed)",
-        "(happy|okay|fine|comfortable|alright) (with|for me|to|if)", "you (happy|comfortable)", "have permission", "consent", "go-ahead", "authorise me",
+        "(happy|okay|fine|comfortable|alright) (with|for me|for us|to|if)", "ready for (me|us)", "you (happy|comfortable)", "have permission", "consent", "go-ahead", "authorise me",
         "are you sure", "you (are|) (sure|certain|positive)", "(say|reply|type|answer|respond|write|with) (yes|y|confirm|agree)", "yes or no", "(y|yes) or (n|no)",
         "do you still (want|wish|need|like)", "nod", "say word", "(confirm|agree|acknowledge) (|that) you (would|do|are|want|like|wish|agree|accept|happy|okay|understand|consent|willing)",
         "is it (okay|alright|fine|acceptable) (if|to|for|that)", "objection", "good to (go|proceed)", "(accept|agree to|agree with) (that|terms|fee|charge|cost|price|conditions|amount)",
         "how does that sound", "how is that", "what do you (say|think)", "okay to", "mind if (i|we)", "if (i|we) (go|proceed|cancel|change|move|charge|book|apply)",
-        "confirmation (to|before|that|from you)", "have (okay|confirmation|approval|agreement|blessing)", "confirm (before|so|and i)",
+        "confirmation (to|before|that|from you|so)", "have (okay|confirmation|approval|agreement|blessing)", "confirm (before|so|and i)",
     ),
     "check": (
         "(is|was|are) (that|it|all|everything|details|both|they|information|i|we) (correct|right|accurate|true|case|you|yours|up to date|match)",
@@ -157,12 +157,12 @@ LABELS: dict[str, tuple[str, ...]] = {
         "(would|do|will|did) you (|rather) (like|prefer|want|take|consider|be interested|be open|fancy|care)", "would you rather", "which (one|option|would|do|alternative|suits|of)",
         "(how|what) about", "(offer|propose|suggest)", "alternative", "alternatively", "instead", "option", "interested in", "open to",
         "(there is|there are|i have|we have|we do have) (|one|two) (available|alternative|option|room|suite)", "(is|are) available", "(i|we) (can|could|may|might|would) (|be able to|be happy to|be glad to)",
-        "(can|could|may|shall) (i|we)", "(you|one) (can|could|may|might|are welcome to|would be able|are able|have)", "(prefer|rather|choose|pick)", "up to you", "choice", "in exchange", "what if",
+        "(can|could|may|shall) (i|we)", "(you|one) (can|could|may|might|are welcome to|would be able|are able)", "(prefer|rather|choose|pick)", "up to you", "choice", "in exchange", "what if",
         "(happy|glad|able|like|possible|willing) to (offer|propose|suggest|give|move|put|switch|waive|arrange|provide)", "(we|i) (will|would) (give|waive|offer|move|put|add|throw)", "complimentary", "as (gesture|courtesy|goodwill)", "gesture of",
     ),
     "done": (
         "all (done|set|sorted|taken care|settled|fixed|arranged|complete|booked|in order)", "(it|that|which|everything|both|all) (is|are|has been|have been|was|were) (|all|both) (done|sorted|taken care|through|complete|settled|set|arranged|resolved|fixed|in place|dealt with|effective|live)",
-        "(has|have|is|are) (gone|went) (through|out)", "went through", "taken care of", "on way", "(is|are) (good to go|complete|successful|in effect|in place|cleared)",
+        "(gone|went) (through|out)", "taken care of", "on way", "(is|are) (good to go|complete|successful|in effect|in place|cleared)",
         "there you go", "you are (all set|set|booked|confirmed|in)", "dealt with", "managed to", "(was|were|been) able to (cancel|refund|change|move|book|waive|process|complete|upgrade|extend|apply|remove|arrange|issue|get|make|secure|reverse|add|do|correct|update|fix|have|sort)",
         "consider it done", "(refund|money|funds|credit|amount|it|that|reimbursement) (should|will|would) (appear|show|arrive|reach|land|be credited|be back|be with|be visible|hit|be in|be on|come)",
         "(refund|money|funds|credit|amount|cancellation|change|transaction|it) (took|has taken) (place|effect)", "done", "success", "mission accomplished", "(can|may) consider (it|that|matter|this) (closed|resolved|settled|done)",
@@ -194,11 +194,11 @@ LABELS: dict[str, tuple[str, ...]] = {
         "(request|requesting|requested|seek|seeking|ask for|asking for|asked for) (approval|authorisation|permission|sign-off|manager)", "(above|over|exceed|beyond) (limit|authority|threshold|what i)", "put (in|forward|through) request",
     ),
     "record": (
-        "i (|can) (see|notice|read)", "(show|indicate|appear|seem|look like)", "according to", "per (records|system)", "(records|system)", "on (file|record|system|screen)", "(i|we) (|have) (found|located|pulled|looked|checked|reviewed|opened)", "(was|were) (booked|made|paid|originally)", "originally", "you (booked|paid|made|cancelled|chose|selected|had)", "via", "last (week|month|year)", "yesterday", "previously", "looking at", "under name", "in past", "some time ago", "earlier this",
+        "i (|can) (see|notice|read)", "(show|indicate|appear|seem|look like)", "according to", "per (records|system)", "(records|system)", "on (file|record|system|screen)", "(i|we) (|have) (found|located|pulled|looked|checked|reviewed|opened)", "(was|were) (booked|made|paid|originally)", "originally", "you (booked|paid|made|cancelled|chose|selected)", "via", "last (week|month|year)", "yesterday", "previously", "looking at", "under name", "in past", "some time ago", "earlier this",
     ),
     "hyp": ("if", "unless", "once", "whenever", "as soon as", "in case", "(provided|providing|assuming|supposing)", "whether", "in event", "when", "until", "till", "should (you|he|she|they|manager|it|there|anything|that|supervisor|refund|plans)", "before", "subject to", "so that", "depend"),
     "wait": (
-        "(one|1|two|2|few|couple|another|short|brief|give me|give us|in|couple of) (moment|minute|second|mo)", "moment", "(minute|second|bit) while", "hold (on|line|tight|while)", "hang (on|tight)", "bear with (me|us)", "stand by", "please hold", "please wait", "be right (back|with)", "(be|come|am) back (in|shortly|here)", "back in (moment|minute|second|few)", "while i", "on it", "give me (time|some time|few)", "take (moment|minute|second|few)", "working on (it|that)", "stay (on line|with me|connected|on)", "brb", "in process of", "wait (for me|here|while)", "few (moment|minute|second)", "momentarily", "back shortly", "leave it with me", "not be long", "almost (there|done)", "nearly (there|done)",
+        "(one|1|two|2|few|couple|another|short|brief|give me|give us|in|couple of) (moment|minute|second|mo)", "moment", "(minute|second|bit) while", "hold (on|line|tight|while)", "hang (on|tight)", "bear with (me|us)", "stand by", "please standby", "be right (back|with)", "(be|come|am) back (in|shortly|here)", "back in (moment|minute|second|few)", "while i", "on it", "give me (time|some time|few)", "take (moment|minute|second|few)", "working on (it|that)", "stay (on line|with me|connected|on)", "brb", "in process of", "wait (for me|here|while)", "few (moment|minute|second)", "momentarily", "back shortly", "leave it with me", "not be long", "almost (there|done)", "nearly (there|done)",
     ),
     "else": (
         "(anything|something|what|whatever|anyone) else", "else (i|we|that|you|can|for|with|today|at)", "any (other|further|additional|more|) (question|request|concern|thing|issue|matter|way|query|queries)", "any (question|concern|query|queries)", "(other|further|more|additional) (question|assistance|help|request|concern|support|query|queries|way)",
@@ -208,7 +208,7 @@ LABELS: dict[str, tuple[str, ...]] = {
         "(goodbye|bye|farewell|cheerio|adieu)", "good (night|bye)", "have (|very|yourself) (nice|great|good|lovely|wonderful|pleasant|fantastic|blessed|safe|excellent|beautiful|amazing) (day|evening|one|night|weekend|afternoon|morning|rest|week|trip|time|stay|journey|flight)", "take care",
         "(thank you|thanks|thank) (|so much|very much) for (calling|contacting|choosing|reaching out|staying|chatting|speaking|getting in touch|call|time|business|loyalty|writing|visiting)", "see you", "all best", "look forward to", "hope to (see|welcome|serve)", "enjoy (stay|day|evening|weekend|trip|rest|holiday)", "safe (travels|journey|trip|flight)", "(close|end|closing|ending|conclude|disconnect|wrap up) (up) (chat|conversation|call|session)", "(close|end|closing|ending|conclude|disconnect|wrap up) (chat|conversation|call|session)", "wish you", "until next time", "speak soon", "(best|kind|warm) regards", "sincerely", "rest of day", "welcome you (again|back)",
     ),
-    "greet": ("(hello|hi|hey|greetings|howdy)", "good (morning|afternoon|evening|day)", "welcome to", "(you have reached|through to|you are speaking to)", "nice to meet", "pleasure to", "(name|this) is", "at your service"),
+    "greet": ("(hello|hi|hey|greetings|howdy)", "good (morning|afternoon|evening|day)", "welcome to", "(you have reached|through to|you are speaking to)", "nice to meet", "pleasure to", "name is", "at your service"),
     "smalltalk": ("how (are|is) (you|it|everything|day|today|things|life)", "(hope|trust) (you|that|day|all|it) (is|are|had|have|finds|find)", "how do you do", "how have you been"),
     "help": ("(here|happy|glad|ready|pleased|delighted|love|like) to (help|assist|support|look|sort)", "(can|will|could|would) (certainly|definitely|absolutely|surely|be able to|try to|do best to|do what|do everything|) (help|assist|sort|look)", "(assist|help) you", "of (help|assistance|service)", "do (|my) best", "see what (i|we) can"),
     "empathy": (

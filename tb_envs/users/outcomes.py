@@ -46,6 +46,7 @@ _HARD_HYP = frozenset("if unles should provid assum suppos case whether event wo
 _FUTURE = _set("will shall going should expect would someone")
 _PAPERS = _set("confirmation receipt invoice copy voucher code")
 _SOON = _set("moment minute minutes second seconds shortly momentarily sec")
+_FREE_OF = _set("charge fee cost penalty problem delay further issue charges")
 _GATES = frozenset("without unles until til".split())
 _HANDOVER = _set("transfer hand connect pass redirect route refer escalate forward")
 _MONEY = _set("refund money fund credit amount reimbursement compensation points voucher")
@@ -55,6 +56,11 @@ _REPORTS = _set("complaint feedback report dispute claim incident preference")
 _CHANGING = _set("change adjustment exception amendment correction refund booking payment update arrangement modification")
 _TICKETS = _set("ticket case request enquiry")
 _GENERAL = _set("process issue send make refund pay handle apply calculate credit return")
+_WORK = _set(
+    "check look review verify pull search find see investigate proceed handle work consult ask speak talk calculate"
+    " read try run take go dig discuss clarify study double-check fetch examine locate confirm get figure start begin"
+    " inquire quote compute open retrieve note request submit use sort prepare do hold log record document"
+)
 _NOT_WORK = _set("know explain tell say have get ask start begin be need let apologise apologize understand happy")
 _PRICES = _set("total price rate balance cost fee sum policy rule charge")
 _INTRANSITIVE = _set("change increase move close drop raise lower extend")
@@ -76,12 +82,12 @@ def outcomes(clause: Clause) -> set[str]:
         found.add(PENDING)
     at = labels.get("contact")
     if at is not None and (at < hyp or soft) and _FUTURE.intersection(row[: at + 1]) and not _negated(row, at, 3) and not _PAPERS.intersection(row):
-        found.add(WAIT if _SOON.intersection(row) else PENDING)
+        found.add(WAIT if _SOON.intersection(row) and "i" in row[:at] else PENDING)
     if hyp == 0:
         return found
     if "refused" in labels and labels["refused"] < hyp and not _softened(row, labels["refused"]):
         found.add(OBSTACLE if _gated(clause) else REFUSED)
-    if "kept" in labels and labels["kept"] < hyp:
+    if "kept" in labels and labels["kept"] < hyp and "yet" not in row and "far" not in row:
         found.add(KEPT)
     if "obstacle" in labels:
         found.add(OBSTACLE)
@@ -114,7 +120,8 @@ def _unsure(row: list[str], at: int) -> bool:
 
 
 def _gated(clause: Clause) -> bool:
-    return any(word in _GATES for word in clause.row)
+    row = clause.row
+    return any(word in _GATES and not _FREE_OF.intersection(row[at + 1 : at + 3]) for at, word in enumerate(row))
 
 
 def _state(clause: Clause) -> bool:
@@ -134,7 +141,10 @@ def _past(clause: Clause, at: int) -> bool:
 
 def _verbs(clause: Clause, found: set[str]) -> None:
     """Done and pending verbs, and the agent's plans."""
-    row, hyp = clause.row, clause.hyp
+    row, hyp, labels = clause.row, clause.hyp, clause.labels
+    first = clause.words[0].text
+    if row[0] in ("hold", "wait") or (first.endswith("ing") and row[0] in _WORK):
+        found.add(WAIT)
     for at, word in enumerate(row):
         if at >= hyp:
             break
@@ -149,14 +159,14 @@ def _verbs(clause: Clause, found: set[str]) -> None:
             found.add(REFUSED)
         elif word in ("wil", "shal", "go") and at and row[at - 1] in ("i", "we", "am", "are") and at + 1 < len(row):
             follow = next((w for w in row[at + 1 : at + 3] if w not in ("to", "be", "need")), "")
-            if follow and follow not in _NOT_WORK and follow not in DONE_VERBS and follow != "not" and "pending" not in clause.labels:
+            if follow in _WORK and not {"pending", "contact", "bye"} & labels.keys():
                 found.add(WAIT)
         elif word in ("wil", "should", "shal") and at and row[at - 1] == "you" and at + 1 < len(row) and row[at + 1] in _ARRIVE:
             rest = clause.words[at + 2 : at + 8]
             if any(token.stem in _MONEY or token.kind is Is.AMOUNT for token in rest) or "back" in row[at + 2 : at + 6]:
                 found.add(ARRIVES)
         elif clause.words[at].text.endswith("ing") and at and row[at - 1] in ("am", "are", "be") and "i" in row[max(0, at - 3) : at] + (["i"] if "we" in row[:at] else []):
-            if word not in _NOT_WORK and word not in ("cal", "speak", "wait", "look", "writ", "chat", "talk") or (word in ("look", "wait") and "for" not in row):
+            if word not in _NOT_WORK and not (word == "go" and row[at + 1 : at + 2] == ["to"]) and word not in ("cal", "speak", "wait", "look", "writ", "chat", "talk") or (word in ("look", "wait") and "for" not in row):
                 found.add(WAIT)
 
 
@@ -266,6 +276,8 @@ def _negations(clause: Clause, found: set[str]) -> None:
             continue
         before = row[at - 1] if at else ""
         follow = row[at + 1 : at + 6]
+        if not follow and before in ("can", "could"):
+            found.add(REFUSED)
         verb = next((w for w in follow if w in CAPABLE or w in LOOK or w in _BENIGN or w in DONE_VERBS), "")
         if not verb or (follow and follow[0] == "only") or (before in ("can", "could", "wil", "would") and follow[:1] == ["you"]):
             continue

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from .asking import asked, cue, mentions
 from .clauses import Clause, clauses
-from .lexicon import ACTION_OF, COMMON, DOMAIN, DONE_VERBS, QUESTION_WORDS
+from .lexicon import ACTION_OF, COMMON, DOMAIN, DONE_VERBS, GET_VERBS, QUESTION_WORDS
 from .outcomes import outcomes
 from .phrases import Node, stems
 from .values import Value, restated
@@ -97,13 +97,13 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Mapping[st
         sentence.row += row
         out.cues.update(labels)
         inherits = mood if before is not None else False
-        facts = asked(clause, found[at], inherits)
+        facts = asked(clause, found[at], inherits, consents[at])
         mood = cue(clause, inherits)
         sentence.asks = sentence.asks or clause.question or mood
         if consents[at]:
             out.consent = True
             sentence.proposes = True
-        values = restated(clause, found[at], known, out.checking, consents[at] or clause.question)
+        values = restated(clause, found[at], known, out.checking, any(consents) or clause.question)
         if clause.question and not consents[at] and (values.right or values.wrong):
             named = {known[fact].group for fact in (*values.right, *values.wrong)}
             if not any(word in QUESTION_WORDS for word in row):
@@ -146,8 +146,10 @@ def _consents(clause: Clause) -> bool:
     if clause.question:
         if at is not None and not _asks_first(row, at):
             return True
-        if row[0] in _MODAL and len(row) > 2 and row[1] in ("i", "we") and (row[2] in _ACTING or row[2] == "then" or row[2] == "get" and _goal(row)):
+        if row[0] in _MODAL and len(row) > 2 and row[1] in ("i", "we") and (row[2] in _ACTING and row[2] not in GET_VERBS or row[2] == "then" or row[2] == "get" and _goal(row)):
             return "hav" != row[2]
+        if row[0] in ("is", "are", "would", "wil") and row[-1] in _ALONE | {"acceptabl", "agreeabl", "suitabl", "convenient"}  and row[-1] not in _TAGS - {"okai"}:
+            return True
         if row[0] in ("do", "would", "wil", "are", "so", "you", "and") and "you" in row[:3]:
             for near, word in enumerate(row[:5]):
                 if word in ("lik", "want", "wish", "lov", "rather", "prefer") and row[near + 1 : near + 2] == ["to"] and any(w in _ACTING for w in row[near + 2 : near + 5]):
@@ -160,12 +162,16 @@ def _consents(clause: Clause) -> bool:
     if at is None:
         return False
     rest = row[at:]
-    if "i" in row[:at] and "you" not in row and "await" not in row and "need" not in row:
+    if "i" in row[:at] and "you" not in row and not ("know" in row and "if" in row) and "await" not in row and "need" not in row:
         return False
     if {"without", "befor", "can", "unabl"} & set(row[:at]) and "me" not in rest:
         return False
+    if row[0] == "if" and rest[0] in ("that", "it", "fin", "hapi", "good", "you", "everything", "al", "they", "term"):
+        return True
+    if "need" in row and clause.dets[at] == "your" and rest[0] in ("confirmation", "approv", "agre", "blessing", "go", "consent", "permit"):
+        return True
     return rest[0] in ("if", "want", "lik", "confirm", "say", "repli", "typ", "answer", "respond", "nod", "give", "wish", "with", "writ", "y", "yes", "okai", "agre", "acknowledg") or (
-        rest[0] in ("consent", "permit", "go-ahead", "go", "proceed", "objection") and ("know" in row or "need" in row and rest[0] not in ("go", "proceed") or "await" in row or "say" in row or bool(clause.polite) or "if" in row[:at] and "you" in row[:at])
+        rest[0] in ("consent", "permit", "go-ahead", "go", "proceed", "objection") and ("know" in row or "need" in row and (rest[0] not in ("go", "proceed") or clause.dets[at] == "your") or "await" in row or "say" in row or bool(clause.polite) or "if" in row[:at] and "you" in row[:at])
     )
 
 
@@ -183,7 +189,7 @@ def _asks_first(row: Sequence[str], at: int) -> bool:
 def _wider(clause: Clause, out: Understood, mood: bool, facts: Sequence[object], consents: bool, sentence: Sentence) -> None:
     """What is not about single facts."""
     labels, row = clause.labels, clause.row
-    if "whole" in labels and mood and not facts and not ("let" in row[:1]) and "hyp" not in labels:
+    if "whole" in labels and mood and not facts and "let" not in row[:1] and "hyp" not in labels:
         out.whole = True
     if "contact_detail" in labels and mood and not facts and (clause.question or row[0] not in ("i", "we")):
         out.contact = out.contact or "contact" in row or "reach" in row and clause.question
@@ -200,7 +206,7 @@ def _wider(clause: Clause, out: Understood, mood: bool, facts: Sequence[object],
     if clause.question and not facts and not consents:
         if labels.keys() & {"else", "goal", "help", "smalltalk", "bye", "greet", "whole", "contact_detail"}:
             return
-        if out.checking and (set(row) <= _TAGS | {"is", "that", "it", "al", "everything"} or "check" in labels):
+        if out.checking and not out.whole and (set(row) <= _TAGS | {"is", "that", "it", "al", "everything"} or "check" in labels):
             out.sure = True
             return
         if "wait" in labels or "alternative" in labels:

@@ -29,6 +29,8 @@ _ROLES = {
     "arrival": frozenset(("arriv", "check in", "from", "start", "begin", "on")),
     "departure": frozenset(("depart", "leav", "to", "until", "til", "check out", "through", "end", "-")),
 }
+_EXPLICIT = {"arrival": frozenset(("arriv", "start", "begin")), "departure": frozenset(("depart", "leav", "end"))}
+_COUNTED = {"guests": frozenset(stems("guest person people adult traveller pax")), "nights": frozenset(("night",))}
 _NEW = frozenset("new mov chang instead reschedul rebook shift extend switch postpon".split())
 _ROOMS = frozenset("single double twin king queen suite deluxe family studio penthouse triple".split())
 
@@ -253,7 +255,7 @@ def _exact(clause: Clause, found: list[Span], known: Mapping[str, Value], out: H
                 elif v.kind == "amount" and v.number is not None and _about(found, v):
                     number = cents(token.text)
                     (out.right if number == v.number else out.wrong if asking else []).append(v.fact)
-                elif v.kind == "number" and v.number is not None and _about(found, v):
+                elif v.kind == "number" and v.number is not None and (_about(found, v) or _counts(row, at, v)):
                     (out.right if token.value == v.number else out.wrong if asking else []).append(v.fact)
         elif token.kind is Is.AMOUNT:
             for v in known.values():
@@ -263,6 +265,10 @@ def _exact(clause: Clause, found: list[Span], known: Mapping[str, Value], out: H
                     elif asking and _about(found, v):
                         out.wrong.append(v.fact)
         at += 1
+
+
+def _counts(row: list[str], at: int, v: Value) -> bool:
+    return at + 1 < len(row) and row[at + 1] in _COUNTED.get(v.group, ())
 
 
 def _yours(clause: Clause) -> bool:
@@ -300,7 +306,10 @@ def _dates(clause: Clause, found: list[Span], known: Mapping[str, Value], out: H
         before = row[max(0, lo - 3) : lo]
         if not role:
             role = "arrival" if len(heard) == 2 and heard[1][0] - heard[0][1] <= 2 else "departure" if _ROLES["departure"].intersection(before) and not fresh else ""
-        guess = [v for v in mine if v.group in named and v.group not in ("dates",)]
+        told = next((name for name in ("departure", "arrival") if _EXPLICIT[name].intersection(row[max(0, lo - 4) : lo])), "")
+        role = told or role
+        guess = [v for v in mine if v.group == told] if told and not fresh else []
+        guess = guess or [v for v in mine if v.group in named and v.group not in ("dates",) and not told]
         if not guess and fresh and (checking or consenting):
             guess = [v for v in mine if v.group.startswith("new")]
             if role == "departure":
@@ -327,9 +336,12 @@ def _words(clause: Clause, found: list[Span], known: Mapping[str, Value], out: H
     for v in known.values():
         if v.kind not in ("name", "place", "text", "time", "number") or not v.words or v.fact in out.right:
             continue
+        if v.kind == "number":
+            _count(row, v, out, checking)
+            continue
         both = v.words & here
         enough = len(both) == len(v.words) if len(v.words) < 3 else len(both) * 5 >= len(v.words) * 3
-        if enough and (v.kind != "number" or _about(found, v)):
+        if enough:
             out.right.append(v.fact)
             continue
         if v.kind == "text" and any(letter.isdigit() for letter in v.key) and len(v.key) > 3 and v.key in squash("".join(token.text for token in clause.words)):
@@ -343,6 +355,16 @@ def _words(clause: Clause, found: list[Span], known: Mapping[str, Value], out: H
             span = _addressed(clause, v) if checking else None
         if span is not None and _stated(clause, span, v) and (checking or clause.dets[span.lo] == "your" and v.group != "reason"):
             out.wrong.append(v.fact)
+
+
+def _count(row: list[str], v: Value, out: Heard, checking: bool) -> None:
+    """"Two guests"."""
+    for at, word in enumerate(row):
+        if word in _NUMBERS and _counts(row, at, v) and v.number is not None:
+            if _NUMBERS[word] == v.number:
+                out.right.append(v.fact)
+            elif checking:
+                out.wrong.append(v.fact)
 
 
 def _addressed(clause: Clause, v: Value) -> Span | None:

@@ -52,8 +52,8 @@ _SHORT = {
     "yeah": "yes", "nope": "no", "e-mail": "email", "e-mails": "email", "emails": "email", "gotcha": "got it",
     "checkin": "check in", "checkout": "check out", "lastname": "last name", "firstname": "first name",
     "wat": "what", "wut": "what", "wen": "when", "tel": "phone", "tmrw": "tomorrow", "coz": "because",
-    "cuz": "because", "cos": "because", "bday": "birthday", "resv": "reservation", "rsvn": "reservation",
-    "reso": "reservation", "info": "information", "dets": "details", "w/o": "without", "w/": "with",
+    "cuz": "because", "cos": "because", "bday": "birthday", "ill": "i will", "youll": "you will", "hes": "he is", "shes": "she is", "resv": "reservation", "rsvn": "reservation",
+    "reso": "reservation", "res": "reservation", "rez": "reservation", "info": "information", "dets": "details", "w/o": "without", "w/": "with",
     "mgr": "manager", "acct": "account", "dob": "birth date", "asap": "asap", "yrs": "yours", "sec": "second",
     "secs": "second", "min": "minute", "mins": "minute", "nr": "number", "num": "number", "nbr": "number",
     "n°": "number", "nº": "number", "#": "number", "№": "number", "hiya": "hello", "unfort": "unfortunately",
@@ -92,11 +92,18 @@ _STEMS = {
     "speed": "speed", "billing": "bil", "building": "building", "spring": "spring", "outstanding": "outstanding",
     "resolution": "resolv", "decision": "decid", "suggestion": "suggest", "permission": "permit", "permitted": "permit",
     "colour": "color", "favourite": "favorit", "cheque": "check", "postal": "post", "zip": "zip", "ready": "ready",
-    "wrote": "writ", "written": "writ", "put": "put", "set": "set", "said": "say", "saying": "say", "dates": "date",
+    "wrote": "writ", "written": "writ", "put": "put", "set": "set", "said": "say", "saying": "say", "dates": "dates", "date": "date", "phone": "phone", "phones": "phone", "phoned": "phone",
     "qualified": "qualifi", "denied": "deni", "spoke": "speak", "lost": "lost", "withdrawn": "withdraw",
     "understood": "understand", "rebooked": "rebook", "bought": "buy", "reaching": "reach", "better": "better",
     "payment": "pay", "payments": "pay", "transaction": "transact", "transactions": "transact",
 }  # fmt: skip
+_STEMS |= {
+    word: word
+    for word in (
+        "where whose there here before because since while although whereas more same some please else are were none twice"
+        " wherever whichever confirmation everyone someone anyone one once else there"
+    ).split()
+}
 _ABBREVIATED = frozenset("no nr mr mrs ms dr e.g i.e ref tel approx vs etc st num p.m a.m prof".split())
 _EDGE_LEFT = "\"'([{<*•·–—-_~`“”«»‘’…>|=.,;:!?"
 _MARKS = {"?": "?", "!": ".", ".": ".", ";": ";", ":": ":", ",": ",", ")": ",", "(": ",", "…": ".", "—": "-", "–": "-", "-": "-", "？": "?", "。": "."}  # fmt: skip

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from tb_envs.authoring.audit import Case, Violation
 
 from . import accounts, before_arrival, closing, conduct, folios, limits, money, stays
-from .records import Episode
+from .episode import Episode
 
 Rule = Callable[[Episode], Iterator[Violation]]
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from tb_envs.authoring.audit import Violation
 
 from .before_arrival import public_prices
+from .episode import Episode
 from .money import charge_matches, refunds_match
 from .reckoning import (
     account,
@@ -24,9 +25,8 @@ from .reckoning import (
     percent_of,
     plan,
     refunded_before,
-    tier,
 )
-from .records import Act, Episode, Row, State
+from .records import Act, Row, State
 
 POINTS_PER_DOLLAR, JOINED_WITHIN_DAYS = 10, 30
 SMALLEST_CORRECTION = 100
@@ -88,11 +88,7 @@ def corporate_due(state: State, booking: Row) -> int:
 
 def corporate_rates(episode: Episode) -> Iterator[Violation]:
     """Policy 8.2: the sum of the nights overpaid, in time."""
-    firsts: dict[str, Act] = {}
-    for act in episode.of("refund"):
-        if act.reason == "corporate_rate" and act.booking_id:
-            firsts.setdefault(act.booking_id, act)
-    for key, act in firsts.items():
+    for key, act in episode.first_refunds("corporate_rate"):
         state, booking = episode.before(act), episode.start.row("bookings", key)
         due = max(0, corporate_due(state, booking) - refunded_before(state, key, "corporate_rate"))
         yield from refunds_match(episode, "8.2", key, "corporate_rate", due, min(due, paid(state, key)))

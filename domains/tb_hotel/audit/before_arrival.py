@@ -8,6 +8,7 @@ from datetime import datetime
 
 from tb_envs.authoring.audit import Violation
 
+from .episode import Episode
 from .money import charge_matches, refunds_match
 from .reckoning import (
     first_night,
@@ -22,7 +23,8 @@ from .reckoning import (
     plan,
     tier,
 )
-from .records import Act, Episode, Row, State, plain
+from .records import Row, State
+from .words import plain
 
 MOST_DATE_CHANGES = 2
 FREE_LETTERS = 3

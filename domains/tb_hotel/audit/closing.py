@@ -15,10 +15,10 @@ from .conduct import (
     is_third_party,
     is_verified,
 )
+from .episode import Episode
 from .folios import payment_error
-from .limits import approvals_on, asked, partner_decides
+from .limits import approvals_on, partner_decides
 from .reckoning import folios, in_time
-from .records import Episode
 from .refusals import unfounded
 from .stays import no_show_due
 
@@ -109,7 +109,7 @@ def ticket_state(episode: Episode) -> Iterator[Violation]:
     if ticket["outcome"] in ("refused", "no_action", "referred") and done and reason != "system_fault":
         yield Violation("13.3", f"the ticket is {ticket['outcome']}, but {', '.join(done_topics(episode))} was done")
     if ticket["outcome"] == "completed":
-        granted = any(change.after["decision"] == "granted" for change in asked(episode))
+        granted = any(change.after["decision"] == "granted" for change in episode.approvals)
         earlier = any(
             row["decision"] == "granted" for act in episode.acts for row in approvals_on(episode, act.booking_id or "")
         )
@@ -135,7 +135,7 @@ def ticket_reason(episode: Episode) -> Iterator[Violation]:
         if third and not entitled:
             yield Violation("2.4", f"the ticket ends as {reason}, but the caller is a third party without the right")
     decisions = {row["decision"] for row in approvals_on(episode, ticket["booking_id"] or "")}
-    decisions |= {change.after["decision"] for change in asked(episode)}
+    decisions |= {change.after["decision"] for change in episode.approvals}
     problem = ""
     match reason:
         case "identity_failed" if verified:
@@ -226,7 +226,7 @@ def notes(episode: Episode) -> Iterator[Violation]:
     for guest_id, kind in sorted(wanted - written):
         if not episode.given_up:
             yield Violation("13.5", f"a note of kind {kind} is missing for {guest_id}")
-    if ("security") in {kind for _, kind in written - wanted}:
+    if "security" in {kind for _, kind in written - wanted}:
         yield Violation("13.5", "a security note was written though the caller was not turned away")
 
 

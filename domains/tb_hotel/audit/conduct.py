@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 from tb_envs.authoring.audit import Violation
 
-from .records import BOOKING_KINDS, MONEY_KINDS, Check, Episode, bare, plain
+from .episode import Check, Episode
+from .records import BOOKING_KINDS, MONEY_KINDS
+from .words import bare, plain
 
 UNPROTECTED = ("date_change", "room_change", "late_checkout", "folio_split", "group_block")
 FACTS_NEEDED, FACTS_IF_PROTECTED, MOST_FAILURES = 2, 3, 2
@@ -30,7 +32,7 @@ _THIRD_PARTY = re.compile(
 
 
 def one_ticket(episode: Episode) -> Iterator[Violation]:
-    """Policy 1.2: one ticket per conversation, and the live one of the same guest, booking and topic if there is one."""
+    """Policy 1.2: one ticket per conversation, and the live one of same guest, booking and topic if there is one."""
     if len(episode.tickets) != 1:
         yield Violation("1.2", f"{len(episode.tickets)} tickets were written: {', '.join(episode.tickets) or 'none'}")
     for change in episode.new("tickets"):
@@ -150,7 +152,9 @@ def is_third_party(episode: Episode, guest_id: str) -> bool:
 def is_authorised_contact(episode: Episode, guest_id: str) -> bool:
     """Policy 2.4: whether the caller named the authorised contact of the profile as own name."""
     contact = episode.start.row("guests", guest_id).get("authorised_contact")
-    return bool(contact) and plain(contact) in plain(episode.heard)
+    if not contact:
+        return False
+    return re.search(rf"\b{re.escape(plain(contact))}\b", plain(episode.heard)) is not None
 
 
 def verified_first(episode: Episode) -> Iterator[Violation]:
@@ -196,6 +200,6 @@ def third_parties(episode: Episode) -> Iterator[Violation]:
             )
         elif not is_authorised_contact(episode, act.guest_id):
             yield Violation("2.4", f"{act.kind} of {act.change.key} was done for a third party without the right")
-    as_guest = [check for check in episode.checks if check.caller == "guest"]
-    if as_guest and _THIRD_PARTY.search(plain(episode.heard).replace("’", "'")):
+    callers = {check.caller for check in episode.checks}
+    if callers == {"guest"} and _THIRD_PARTY.search(plain(episode.heard)):
         yield Violation("2.4", "the caller said to be somebody else and was checked as the guest")

@@ -9,9 +9,11 @@ from typing import Literal
 from tb_envs.authoring.audit import Violation
 
 from . import reckoning
+from .episode import Episode
 from .money import refunds_match
 from .reckoning import captured, days_between, hours, in_time, moment, paid, percent_of, refunded, tier
-from .records import Act, Episode, Row, State, usd
+from .records import Act, Row, State
+from .words import usd
 
 MEAL_LIMIT, DISPUTE_LIMIT = 6000, 4000
 PARKING_NIGHT = 1800  # the current article on parking
@@ -82,7 +84,7 @@ def unsigned(state: State, booking_id: str) -> list[Row]:
 
 
 def disputes(episode: Episode) -> Iterator[Violation]:
-    """Policy 7.2 and 7.4: the relief fits some choice of unsigned charges; which ones were meant, only the guest says."""
+    """Policy 7.2 and 7.4: the relief fits some choice of unsigned charges; which ones, only the guest can say."""
     for key in _booking_ids(episode, "charge_dispute"):
         state, booking = episode.start, episode.start.row("bookings", key)
         if not in_time(booking, "charge_dispute", episode.now):
@@ -100,9 +102,7 @@ def disputes(episode: Episode) -> Iterator[Violation]:
             )
         if refund:
             yield from refunds_match(episode, "7.2", key, "dispute", refund)
-        if len(episode.refunds(key, "dispute")) > len(
-            {a.change.after["payment_id"] for a in episode.refunds(key, "dispute")}
-        ):
+        if _is_in_pieces(episode.refunds(key, "dispute")):
             yield Violation("7.4", f"the relief for {key} was not one refund of the sum")
 
 
@@ -157,7 +157,7 @@ def price_corrections(episode: Episode) -> Iterator[Violation]:
             settled = [cents for row, cents in too_much.items() if not _is_open(state, state.row("charges", row))]
             sums = [sum(part) for size in range(1, len(settled) + 1) for part in combinations(settled, size)]
             yield from refunds_match(episode, "7.3", key, "price_correction", sum(settled), *sums)
-        if len(made) > len({act.change.after["payment_id"] for act in made}):
+        if _is_in_pieces(made):
             yield Violation("7.4", f"the relief for {key} was not one refund of the sum")
 
 
@@ -171,15 +171,16 @@ def payment_twice(state: State, first: Row, second: Row) -> Twice:
         return "once"
     if refunded(state, second["id"], "double_payment") or refunded(state, first["id"], "double_payment"):
         return "returned"
-    return "twice" if moment(second["paid_at"]) - moment(first["paid_at"]) <= hours(24) else "apart"
+    apart = moment(second["paid_at"]) - moment(first["paid_at"])
+    return "twice" if apart <= hours(24) else "apart"
 
 
 def payment_error(state: State, folio_ids: Sequence[str]) -> Twice:
     """Policy 7.5: the worst that is found among the payments of these folios."""
     payments = captured(state, folio_ids)[::-1]
     found = {payment_twice(state, first, second) for first, second in combinations(payments, 2)}
-    order: tuple[Twice, ...] = ("twice", "returned", "apart")
-    return next((case for case in order if case in found), "once")
+    order: tuple[Twice, ...] = ("twice", "returned", "apart", "once")
+    return next(case for case in order if case in {*found, "once"})
 
 
 def double_payments(episode: Episode) -> Iterator[Violation]:
@@ -236,6 +237,10 @@ def _charges(state: State, booking_id: str) -> list[Row]:
 
 def _is_open(state: State, charge: Row) -> bool:
     return state.row("folios", charge["folio_id"]).get("status") == "open"
+
+
+def _is_in_pieces(refunds: Sequence[Act]) -> bool:
+    return len(refunds) > len({act.change.after["payment_id"] for act in refunds})
 
 
 def _waived(episode: Episode, booking_id: str, reason: str) -> dict[str, int]:

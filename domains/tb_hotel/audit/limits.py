@@ -8,10 +8,12 @@ from itertools import combinations
 from tb_envs.authoring.audit import Violation
 
 from .before_arrival import cancellation_fee, cancellation_refund
+from .episode import Episode, same_call
 from .folios import MOST_CANDIDATES, dispute_relief, unsigned
 from .reckoning import refunded_before, tier
-from .records import Act, Change, Episode, Row, State, same_call, usd
+from .records import Act, Change, Row, State
 from .stays import complaint_due, early_return, no_show_due
+from .words import usd
 
 LIMIT, PLATINUM_LIMIT = 50000, 75000
 ALWAYS_OURS = ("late_checkout", "folio_split", "charge_dispute", "extras_price", "relocation")
@@ -65,11 +67,6 @@ def limit_for(state: State, guest_id: str) -> int:
     return PLATINUM_LIMIT if tier(state, guest_id) == "platinum" else LIMIT
 
 
-def asked(episode: Episode) -> list[Change]:
-    """Requests for approval made in the conversation."""
-    return episode.new("approvals")
-
-
 def approvals_on(episode: Episode, booking_id: str) -> list[Row]:
     """All requests for approval of a booking, earlier ones included."""
     return episode.end.where("approvals", booking_id=booking_id)
@@ -77,7 +74,7 @@ def approvals_on(episode: Episode, booking_id: str) -> list[Row]:
 
 def approvals(episode: Episode) -> Iterator[Violation]:
     """Policy 12: asked where the sum is over the limit and only there, once, exactly, before; and obeyed."""
-    requests = {change.after["booking_id"] for change in asked(episode)}
+    requests = {change.after["booking_id"] for change in episode.approvals}
     changed = {act.booking_id for act in episode.of("refund", "waive", "cancel", "shorten") if act.booking_id}
     for booking_id in sorted(requests | changed):
         yield from _approval_of(episode, booking_id)
@@ -90,10 +87,11 @@ def _approval_of(episode: Episode, booking_id: str) -> Iterator[Violation]:
     counted = [act for act in returned if not _exempt(episode, act)]
     total, certain = sum(a.cents for a in counted), sum(a.cents for a in counted if not _debatable(episode, a))
     known = approvals_on(episode, booking_id)
-    new = [change for change in asked(episode) if change.after["booking_id"] == booking_id]
+    new = [change for change in episode.approvals if change.after["booking_id"] == booking_id]
     if certain > limit and not any(row["decision"] == "granted" for row in known):
         yield Violation("12.1", f"{usd(total)} was returned on {booking_id} without approval")
-    refused = [row["decision"] for row in known if row["decision"] != "granted"]
+    binding = known if total > limit else [change.after for change in new]
+    refused = [row["decision"] for row in binding if row["decision"] != "granted"]
     if refused:
         yield from _obeyed(episode, booking_id, counted, refused[0])
     if len(new) > max(1, len({act.kind for act in counted})):

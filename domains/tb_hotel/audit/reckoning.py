@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from datetime import date, datetime, timedelta, timezone
+from collections.abc import Iterable, Mapping
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from .records import Act, Episode, Row, State, plain
+from .records import Row, State
+from .words import plain
 
 CHECK_IN_HOUR = 15
 CLAIM_DAYS = {
@@ -30,7 +31,7 @@ def moment(text: str) -> datetime:
 
 def on_day(day: str, hour: int, days: int = 0) -> datetime:
     """A full hour of a stored day, or of a day so many days later."""
-    return datetime.fromisoformat(day).replace(hour=hour, tzinfo=timezone.utc) + timedelta(days=days)
+    return datetime.fromisoformat(day).replace(hour=hour, tzinfo=UTC) + timedelta(days=days)
 
 
 def days_between(first: str, last: str) -> int:
@@ -119,7 +120,7 @@ def refunded_before(state: State, booking_id: str, reason: str) -> int:
     return sum(refunded(state, row["id"], reason) for row in payments)
 
 
-def newest_first(payments: Iterable[Row], state: State, cents: int, taken: dict[str, int]) -> dict[str, int]:
+def newest_first(state: State, payments: Iterable[Row], cents: int, taken: Mapping[str, int]) -> dict[str, int]:
     """Policy 3.4: payment → what a refund of `cents` takes from it; of equally new payments any may come first."""
     order = sorted(payments, key=lambda row: (row["paid_at"], taken.get(row["id"], 0)), reverse=True)
     shares: dict[str, int] = {}
@@ -129,15 +130,6 @@ def newest_first(payments: Iterable[Row], state: State, cents: int, taken: dict[
             shares[row["id"]] = share
             cents -= share
     return shares
-
-
-def shares_taken(refunds: Iterable[Act]) -> dict[str, int]:
-    """Payment → what these refunds took from it."""
-    taken: dict[str, int] = {}
-    for act in refunds:
-        payment = act.change.after["payment_id"]
-        taken[payment] = taken.get(payment, 0) + act.cents
-    return taken
 
 
 def in_time(booking: Row, topic: str, now: datetime) -> bool:
@@ -156,8 +148,3 @@ def letters_apart(one: str, other: str) -> int:
             above.append(min(row[j] + 1, above[j - 1] + 1, row[j - 1] + (left != right)))
         row = above
     return row[-1]
-
-
-def state_before_refunds(episode: Episode, refunds: list[Act]) -> State:
-    """The records before the first of these refunds, or at the end when there is none."""
-    return episode.before(refunds[0]) if refunds else episode.end

@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from tb_envs.authoring.audit import Violation
 
 from . import accounts, before_arrival, folios, stays
+from .episode import Episode
 from .reckoning import folios as folios_of
-from .reckoning import in_time, plan
-from .records import Episode, Row, plain, usd
+from .reckoning import in_time, plan, refunded_before
+from .records import Row
+from .words import plain, usd
 
 PRICELESS = (
     "loyalty", "payment_error", "corporate_rate", "extras_price", "folio_split", "no_show", "service_complaint",
@@ -36,18 +38,28 @@ def unfounded(episode: Episode) -> Iterator[Violation]:
     group = plan(episode.start, booking) == "group"
     if not group and in_time(booking, topic, episode.now) and (due := _due(episode, booking, topic)):
         yield Violation("13.2", f"{topic} of {booking['id']} ends as {reason}, but {due}")
-    if right := _other_end(episode, booking, topic):
-        if reason != right:
-            yield Violation("13.2", f"{topic} of {booking['id']} ends as {reason} where {right} was due")
+    if (right := _other_end(episode, booking, topic)) and reason != right:
+        yield Violation("13.2", f"{topic} of {booking['id']} ends as {reason} where {right} was due")
 
 
 def _forbidden(episode: Episode, booking: Row, topic: str) -> str:
-    """Why a change that a guest is said to have declined was not possible in the first place."""
-    if topic == "date_change":
-        return before_arrival.may_move(episode.start, booking, episode.now)
-    if topic == "name_change" and (names := _last(episode, "compare_names", booking, "new_name")):
-        return before_arrival.may_rename(episode.start, booking, names, episode.now)
-    return ""
+    """Why a guest had no price to decline: the change was not possible, or nothing would be returned (4.6, 6.1)."""
+    state, now, key = episode.start, episode.now, booking["id"]
+    match topic:
+        case "date_change":
+            return before_arrival.may_move(state, booking, now)
+        case "name_change" if name := episode.last_argument("compare_names", key, "new_name"):
+            return before_arrival.may_rename(state, booking, name, now)
+        case "room_change" if wanted := episode.last_argument("quote_room_change", key, "room_type_id"):
+            return "" if before_arrival.is_better(state, booking, wanted) else f"{wanted} is no better category"
+        case "cancellation" if booking["status"] == "confirmed":
+            returned = before_arrival.cancellation_refund(state, booking, now)
+            return "" if returned else "nothing would be returned, which is policy_refused"
+        case "early_departure":
+            nothing = plan(state, booking) == "non_refundable"
+            return "nothing would be returned, which is policy_refused" if nothing else ""
+        case _:
+            return ""
 
 
 def _due(episode: Episode, booking: Row, topic: str) -> str:
@@ -99,13 +111,13 @@ def _possible(episode: Episode, booking: Row, topic: str) -> str:
                 "the dates could be changed" if available and not before_arrival.may_move(state, booking, now) else ""
             )
         case "room_change":
-            wanted = _last(episode, "quote_room_change", booking, "room_type_id")
+            wanted = episode.last_argument("quote_room_change", booking["id"], "room_type_id")
             free = wanted and accounts.is_free(state, booking["property_id"], wanted, booking)
             return (
                 "the category is better and free" if free and before_arrival.is_better(state, booking, wanted) else ""
             )
         case _:
-            name = _last(episode, "compare_names", booking, "new_name")
+            name = episode.last_argument("compare_names", booking["id"], "new_name")
             allowed = name and not before_arrival.may_rename(state, booking, name, now)
             return "the name could be changed" if allowed and not before_arrival.says_legal_change(episode) else ""
 
@@ -133,8 +145,6 @@ def _payments(episode: Episode, booking_id: str) -> folios.Twice:
 
 
 def _returned(episode: Episode, booking_id: str, reason: str) -> int:
-    from .reckoning import refunded_before
-
     return refunded_before(episode.start, booking_id, reason)
 
 
@@ -159,9 +169,3 @@ def _named_extras(episode: Episode, booking: Row) -> int:
     rows = episode.start.rows("charges")
     cents = sum(cents for key, cents in too_much.items() if rows[key]["kind"] in named)
     return cents - _returned(episode, booking["id"], "price_correction")
-
-
-def _last(episode: Episode, tool: str, booking: Row, name: str) -> str:
-    """An argument of the last call of a quote for a booking."""
-    found = [call.data.get(name) for call in episode.calls(tool) if call.data.get("booking_id") == booking["id"]]
-    return str(found[-1]) if found else ""

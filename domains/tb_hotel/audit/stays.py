@@ -10,6 +10,7 @@ from typing import NamedTuple
 from tb_envs.authoring.audit import Violation
 
 from .before_arrival import cancellation_fee
+from .episode import Episode
 from .money import charge_matches, refunds_match
 from .reckoning import (
     check_in,
@@ -24,18 +25,23 @@ from .reckoning import (
     refunded_before,
     tier,
 )
-from .records import Act, Episode, Row, State, plain
+from .records import Act, Row, State
+from .words import plain
 
 HOUR_PRICE = 2000  # the current article on late check-out
 CHECK_OUT, LATEST, LATEST_IF_NEEDED = 11, 18, 13
 FREE_UNTIL = {"gold": 13, "platinum": 16}
 SHARE = {"minor": 10, "major": 30, "unusable": 100}
 GOODWILL_DAYS = 365
+_ABSENT = (
+    r"come|coming|arrive|arriving|travel|travelling|stay|staying|be there|be with you|check(ing)? in|show(ing)? up"
+    r"|(make|use|need|take) (it|the|this|our|my)"
+)
 _NOT_COMING = re.compile(
-    r"\b(not|n.?t|cannot|unable to|no longer)( \w+){0,3} (com(e|ing)|arriv(e|ing)|travel(ling)?|make it|mak(e|ing) (the|this|our)"
-    r"|be (there|arriving|coming|able to)|use (the|this|my|our)|check(ing)? in|stay(ing)?|need (the|this|my|our)|show(ing)? up)\b"
-    r"|(?<!not )(?<!n.t )(?<!do not please )\b(please cancel|i (must|have to|need to|want to|wish to|would like to|hereby) cancel"
-    r"|we (must|have to|need to|want to|wish to|would like to) cancel|cancel (the|this|my|our) (booking|room|stay|reservation|trip))\b"
+    rf"(?<!may )(?<!might )(?<!could )(\bnot|n't|\bcannot|\bunable to|\bno longer)( \w+){{0,3}} ({_ABSENT})\b"
+    r"(?! (\w+ ){0,4}(before|until|till|earlier|on time)\b)"
+    r"|(?<!not )(?<!n't )(?<!without )\bcancel(ling)? (it|the|this|my|our|that)\b"
+    r"|\b(please|must|have to|need to|want to|wish to|like to) cancel\b"
 )
 
 
@@ -104,8 +110,8 @@ def complaints(episode: Episode) -> Iterator[Violation]:
     for act in episode.of("waive"):
         if act.reason == "compensation":
             yield Violation("6.3", f"compensation was taken off charge {act.change.key}; it is returned")
-    for act in _first_per_booking(episode, "compensation"):
-        state, booking = episode.before(act), episode.start.row("bookings", act.booking_id)
+    for key, act in episode.first_refunds("compensation"):
+        state, booking = episode.before(act), episode.start.row("bookings", key)
         if not in_time(booking, "service_complaint", episode.now):
             yield Violation("3.5", f"the complaint about {booking['id']} came more than 7 days after departure")
         due = max(0, complaint_due(state, booking) - refunded_before(state, booking["id"], "compensation"))
@@ -126,7 +132,7 @@ def no_show_due(state: State, booking: Row, at: datetime) -> NoShow:
     told = [
         moment(row["sent_at"])
         for row in inbound
-        if moment(row["sent_at"]) < check_in(booking) and _NOT_COMING.search(plain(row["body"]).replace("’", "'"))
+        if moment(row["sent_at"]) < check_in(booking) and _NOT_COMING.search(plain(row["body"]))
     ]
     money = paid(state, booking["id"])
     if told:
@@ -142,8 +148,8 @@ def no_show_due(state: State, booking: Row, at: datetime) -> NoShow:
 def no_shows(episode: Episode) -> Iterator[Violation]:
     """Policy 6.4: refunds of no-shows, and the goodwill recorded exactly where one was given."""
     granted: dict[str, Act] = {}
-    for act in _first_per_booking(episode, "no_show"):
-        state, booking = episode.before(act), episode.start.row("bookings", act.booking_id)
+    for key, act in episode.first_refunds("no_show"):
+        state, booking = episode.before(act), episode.start.row("bookings", key)
         if booking["status"] != "no_show":
             yield Violation("6.4", f"{booking['id']} is {booking['status']}, not a no-show")
         due = no_show_due(state, booking, episode.now)
@@ -159,11 +165,3 @@ def no_shows(episode: Episode) -> Iterator[Violation]:
     for guest_id in recorded.keys() & granted.keys():
         if recorded[guest_id].call < granted[guest_id].call:
             yield Violation("6.4", f"goodwill was recorded for {guest_id} before the refund")
-
-
-def _first_per_booking(episode: Episode, reason: str) -> list[Act]:
-    found: dict[str | None, Act] = {}
-    for act in episode.of("refund"):
-        if act.reason == reason:
-            found.setdefault(act.booking_id, act)
-    return [act for key, act in found.items() if key]

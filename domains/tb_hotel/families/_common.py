@@ -41,6 +41,9 @@ from tb_envs.grading.expectations import Changed, Expectation, Pattern
 from tb_envs.grading.verdict import NOTHING_ELSE as NOTHING_ELSE
 from tb_hotel.families._mistakes import after as after
 from tb_hotel.families._mistakes import common_mistakes as common_mistakes
+from tb_hotel.families._mistakes import forgets as forgets
+from tb_hotel.families._mistakes import plus as plus
+from tb_hotel.families._mistakes import tempted as tempted
 from tb_hotel.families._mistakes import with_arguments as with_arguments
 from tb_hotel.families._mistakes import without as without
 from tb_hotel.families._records import ANSWERED as ANSWERED
@@ -51,6 +54,7 @@ from tb_hotel.families._records import REFERRAL as REFERRAL
 from tb_hotel.families._records import Part as Part
 from tb_hotel.families._records import close_ticket as close_ticket
 from tb_hotel.families._records import hand_over as hand_over
+from tb_hotel.families._records import last_words as last_words
 from tb_hotel.families._records import message as message
 from tb_hotel.families._records import note as note
 from tb_hotel.families._records import served as served

@@ -24,7 +24,7 @@ def _mistakes(steps: list[Step]) -> Iterator[tuple[str, Mistake]]:
     yield "does not read the answer", mistake(without(steps, "get_approval"), "answer read", "omission")
     yield (
         "asks approval for another amount",
-        mistake(with_arguments(steps, "request_approval", amount="999.99"), "approval"),
+        mistake(with_arguments(steps, "request_approval", amount="99.99"), "approval"),
     )
     yield "ends instead of handing over", mistake(without(steps, "hand_over"), "handed over", "omission")
 
@@ -42,6 +42,27 @@ def with_arguments(steps: Sequence[Step], tool: str, **arguments: Any) -> list[S
         else step
         for step in steps
     ]
+
+
+def plus(steps: Sequence[Step], *more: Step) -> list[Step]:
+    """The script with these steps too, before the message and the ticket are written."""
+    records = ("send_message", "open_ticket", "update_ticket")
+    place = next((i for i, s in enumerate(steps) if isinstance(s, Call) and s.tool in records), len(steps))
+    return [*steps[:place], *more, *steps[place:]]
+
+
+def forgets(steps: Sequence[Step], *tools: str) -> dict[str, Mistake]:
+    """One mistake for each call of these tools: it is left out, and what it earns is missing."""
+    found = [step for step in steps if isinstance(step, Call) and step.tool in tools]
+    return {
+        f"forgets the {step.earns[0]}": mistake([s for s in steps if s is not step], step.earns[0], "omission")
+        for step in found
+    }
+
+
+def tempted(steps: Sequence[Step], *wrongs: tuple[str, Expectation, Step]) -> dict[str, Mistake]:
+    """One mistake for each (title, guard, step): the script does that too, and the guard says so."""
+    return {title: mistake(plus(steps, step), guard.name) for title, guard, step in wrongs}
 
 
 def after(steps: Sequence[Step], *tools: str) -> list[Step]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tb_envs.authoring import Record, Step, call, calls, changed, created, derived, happened
+from tb_envs.authoring import Record, Step, call, calls, changed, created, derived, happened, say
 from tb_envs.grading.expectations import Expectation
 from tb_hotel.models import (
     Decision,
@@ -181,6 +181,25 @@ def hand_over(team: Team) -> Part:
     """End the conversation by passing it to a team."""
     step = call("hand_over", team=team, summary="The ticket says what was found.", earns="handed over")
     return Part((step,), (happened("handed over", calls("hand_over", team=team)),))
+
+
+def last_words(reason: Reason, done: str, refused: str = "this is not possible") -> tuple[Step, ...]:
+    """What the guest is told at the end: what was done; or why nothing was, and again to a guest who presses.
+
+    Args:
+        reason: of the ticket.
+        done: whole sentences, where something was done.
+        refused: a clause, where the policy does not allow it.
+    """
+    if reason in ("within_policy", "manager_granted"):
+        return (say(done),)
+    words = {
+        "manager_denied": "I am sorry, the duty manager has declined this. Your booking stays as it is.",
+        "manager_pending": "The duty manager has not decided yet and will call you back. So far nothing has changed.",
+        "guest_declined": "Then nothing has been changed, and your booking stays as it is.",
+        "partner_owns": "I am sorry, I cannot change this, only the partner you booked with can; please write to them.",
+    }.get(reason, f"I am sorry, {refused}.")
+    return say(words), say(f"I understand that this is not what you hoped for. {words}")
 
 
 def served(guest: Person, stay: Stay | None, topic: Topic) -> tuple[Step, ...]:

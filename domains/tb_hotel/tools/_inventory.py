@@ -105,4 +105,4 @@ def _move(
     db: Db, property_id: str, room_type_id: str, nights: Nights, *, freed: int, unsold: int = 0, unblocked: int = 0
 ) -> None:
     where = {"at_property": property_id, "of_type": room_type_id, **nights._asdict()}
-    db.connection.execute(_MOVE, {**where, "freed": freed, "unsold": unsold, "unblocked": unblocked})
+    db.write(_MOVE, {**where, "freed": freed, "unsold": unsold, "unblocked": unblocked})

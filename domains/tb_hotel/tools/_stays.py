@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import Integer, Select, bindparam, case, cast, func, insert, select, update
+from sqlalchemy import Integer, Select, bindparam, case, cast, func, select, update
 
 from tb_envs.authoring import Db, Json, parse_time, require, show_money
 from tb_envs.store.db import Found
@@ -74,7 +74,6 @@ _REBOOK = (
     .where(NIGHTS.c.id == bindparam("night_id"))
     .values(status="booked", price_cents=bindparam("price", type_=Integer))
 )
-_ADD_NIGHTS = insert(NIGHTS).inline()
 _REVERSE = (
     update(ENTRIES)
     .where(ENTRIES.c.booking_id == bindparam("of_booking"), ENTRIES.c.status == "pending")
@@ -178,7 +177,7 @@ def new_dates(db: Db, stay: Found, arrival: str, departure: str) -> NewDates:
 
 def release_nights(db: Db, stay: Found, nights: Nights) -> None:
     """The booking gives up these nights, and their rooms return to sale."""
-    db.connection.execute(_RELEASE, {"of_booking": stay.id, **nights._asdict()})
+    db.write(_RELEASE, {"of_booking": stay.id, **nights._asdict()})
     give_back(db, stay.property_id, stay.room_type_id, nights)
 
 
@@ -186,12 +185,12 @@ def release_stay(db: Db, stay: Found, *, reverse_loyalty: bool = True) -> None:
     """The booking gives up all its nights; pending loyalty entries of a stay that does not take place are reversed."""
     release_nights(db, stay, Nights(stay.arrival, stay.departure))
     if reverse_loyalty:
-        db.connection.execute(_REVERSE, {"of_booking": stay.id})
+        db.write(_REVERSE, {"of_booking": stay.id})
 
 
 def shorten_pending(db: Db, stay: Found, nights: int) -> None:
     """The pending loyalty entry of the stay loses these nights."""
-    db.connection.execute(_SHORTEN_PENDING, {"of_booking": stay.id, "lost": nights})
+    db.write(_SHORTEN_PENDING, {"of_booking": stay.id, "lost": nights})
 
 
 def book_nights(db: Db, stay: Found, moved: NewDates) -> None:
@@ -205,7 +204,7 @@ def book_nights(db: Db, stay: Found, moved: NewDates) -> None:
         else:
             row = {"id": f"{stay.id}.{night}", "booking_id": stay.id, "night": night, "price_cents": price}
             fresh.append({**row, "currency": stay.currency, "status": "booked"})
-    if again:
-        db.connection.execute(_REBOOK, again)
-    if fresh:
-        db.connection.execute(_ADD_NIGHTS, fresh)
+    for row in again:
+        db.write(_REBOOK, row)
+    for row in fresh:
+        db.insert(BookingNight, **row)

@@ -1,7 +1,6 @@
 """The desk's own records: tickets, their comments, and requests to the duty manager."""
 
-from tb_envs.authoring import Db, Identifier, Json, Money, Text, Toolset, require
-from tb_envs.store.db import Found
+from tb_envs.authoring import Db, Identifier, Json, Money, Text, ToolError, Toolset, require
 from tb_hotel.models import Approval, ApprovalRule, Booking, Guest, Ticket, TicketComment
 
 from ._kinds import ApprovalKind, Outcome, PageNumber, Reason, Team, TicketStatus, Topic
@@ -74,7 +73,8 @@ def request_approval(
     db.one(Booking, booking_id)
     require(amount > 0, "`amount` must be more than 0.00.")
     old = db.first(Approval, booking_id=booking_id, kind=kind)
-    require(old is None, f"A {kind} was requested for {booking_id} already: read {old.id if old else ''}.")
+    if old is not None:
+        raise ToolError(f"A {kind} was requested for {booking_id} already: read {old.id} with get_approval.")
     rule = db.first(ApprovalRule, booking_id=booking_id, kind=kind)
     approval = db.insert(
         Approval,
@@ -152,15 +152,12 @@ def update_ticket(
         team: who has it now.
         summary: what happened, in a sentence or two.
     """
-    _require_not_closed(db.one(Ticket, ticket_id))
+    ticket = db.one(Ticket, ticket_id)
+    require(ticket.status != "closed", f"Ticket {ticket_id} is closed and cannot be changed.")
     fields = {"status": status, "outcome": outcome, "reason": reason, "team": team, "summary": summary}
     given = {name: value for name, value in fields.items() if value is not None}
     require(given, "Give at least one of status, outcome, reason, team, summary.")
     return _ticket_view(db.update(Ticket, ticket_id, **given, updated_at=db.now_text))
-
-
-def _require_not_closed(ticket: Found) -> None:
-    require(ticket.status != "closed", f"Ticket {ticket.id} is closed and cannot be changed.")
 
 
 @desk.write

@@ -2,7 +2,7 @@
 
 from sqlalchemy import bindparam, select
 
-from tb_envs.authoring import Db, Identifier, Json, Money, Text, Toolset, require, show_money
+from tb_envs.authoring import Db, Identifier, Json, Money, Text, ToolError, Toolset, require, show_money
 from tb_envs.store.db import Found
 from tb_hotel.models import Booking, Charge, Folio, Payment, Refund
 
@@ -36,12 +36,6 @@ def _whole_folio(db: Db, folio: Found) -> Json:
         "paid": show_money(sum(row.amount_cents - row.refunded_cents for row in captured)),
         "currency": "USD",
     }
-
-
-def _open_charge(db: Db, charge_id: str) -> Found:
-    charge = db.one(Charge, charge_id)
-    _require_open(db.one(Folio, charge.folio_id))
-    return charge
 
 
 def _require_open(folio: Found) -> None:
@@ -91,7 +85,8 @@ def open_company_folio(db: Db, booking_id: Identifier, corporate_account_id: Ide
         f"`corporate_account_id`: booking {booking_id} belongs to {account or 'no corporate account'}.",
     )
     old = db.first(Folio, booking_id=booking_id, kind="company")
-    require(old is None, f"Booking {booking_id} has a company folio already: {old.id if old else ''}.")
+    if old is not None:
+        raise ToolError(f"Booking {booking_id} has a company folio already: {old.id}.")
     folio = db.insert(
         Folio,
         kind="company",
@@ -156,7 +151,8 @@ def waive_charge(db: Db, charge_id: Identifier, amount: Money, reason: WaiveReas
         amount: how much is taken off now, in USD, e.g. 12.50.
         reason: why it is taken off.
     """
-    charge = _open_charge(db, charge_id)
+    charge = db.one(Charge, charge_id)
+    _require_open(db.one(Folio, charge.folio_id))
     _require_positive(amount)
     left = charge.amount_cents - charge.waived_cents
     require(amount <= left, f"`amount`: only {show_money(left)} of charge {charge_id} is left to waive.")

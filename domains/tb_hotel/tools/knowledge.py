@@ -1,6 +1,6 @@
 """The knowledge base."""
 
-from tb_envs.authoring import Db, Identifier, Json, Toolset, Words, require
+from tb_envs.authoring import Db, Identifier, Json, ToolError, Toolset, Words
 
 knowledge = Toolset("knowledge", "Articles of the knowledge base.")
 
@@ -42,8 +42,8 @@ def get_article(db: Db, article_id: Identifier) -> Json:
         article_id: the article, e.g. `KB-03`.
     """
     article = db.articles.by_id.get(article_id)
-    require(article, f"There is no article {article_id!r}.")
-    assert article is not None
+    if article is None:
+        raise ToolError(f"There is no article {article_id!r}; find one with search_articles.")
     return {
         "article_id": article.id,
         "title": article.title,
