@@ -1,7 +1,7 @@
 """Business-workflow environments for tool-using language agents, judged by the records they leave.
 
-Importing this package registers ``ThinkingBox/*`` with Gymnasium and loads nothing heavy; databases, schemas and domains
-are loaded at the first reset.
+Importing this package registers ``ThinkingBox/*`` with Gymnasium and loads nothing heavy; databases, schemas and
+domains are loaded at the first reset.
 """
 
 from __future__ import annotations

@@ -87,10 +87,10 @@ def _parse_object(value: Mapping[Any, Any], spoken: str = "") -> Turn:
     content = value.get("content")
     if content is not None and not isinstance(content, str):
         return _wrong("`content` must be text or null.")
-    raw = value.get("tool_calls") or []
+    raw: Any = value.get("tool_calls") or []
     if not isinstance(raw, list | tuple):
         return _wrong("`tool_calls` must be a list.")
-    items = cast("list[Any]", list(cast("list[Any]", raw)))
+    items = list(cast("list[Any]", raw))
     if len(items) > MAX_CALLS:
         return _wrong(f"{len(items)} tool calls in one turn; at most {MAX_CALLS}.")
     if not items:
@@ -127,7 +127,8 @@ def _parse_call(item: Any, place: int) -> ToolCall | str:
     if not isinstance(inner, Mapping):
         return f"Tool call {place}: `function` is not an object."
     body = cast("Mapping[Any, Any]", inner)
-    name, arguments = body.get("name"), body.get("arguments")
+    name: Any = body.get("name")
+    arguments: Any = body.get("arguments")
     if not isinstance(name, str) or not name.strip():
         return f"Tool call {place} has no `name`."
     identity = call_.get("id")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import gymnasium
 
@@ -66,8 +66,8 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
             "backend": backend, "user": user, "reward": reward, "strict": strict,
             "trace_dir": trace_dir, "faults": faults,
         }  # fmt: skip
-        self.observation_space = Message()
-        self.action_space = Message()
+        self.observation_space = cast("gymnasium.Space[Any]", Message())
+        self.action_space = cast("gymnasium.Space[Any]", Message())
         self._episode: Episode | None = None
         self._attempts = 0
         self._shown = 0

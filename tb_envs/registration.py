@@ -57,7 +57,7 @@ def register_all() -> None:
     """Register every installed domain with Gymnasium; safe to call again."""
     for name in _found():
         if env_id(name) not in gymnasium.registry:
-            gymnasium.register(
+            gymnasium.register(  # pyright: ignore[reportUnknownMemberType]
                 id=env_id(name),
                 entry_point="tb_envs.env:ThinkingBoxEnv",
                 vector_entry_point="tb_envs.vector:ThinkingBoxVectorEnv",

@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from tb_envs.env import ThinkingBoxEnv
 from tb_envs.errors import UsageError
+from tb_envs.spaces import Message
 
 Arrays = np.ndarray[Any, Any]
 
@@ -45,10 +47,10 @@ class ThinkingBoxVectorEnv(VectorEnv[Any, Any, Any]):
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.envs = [ThinkingBoxEnv(render_mode=render_mode, **kwargs) for _ in range(num_envs)]
         self.metadata = {**ThinkingBoxEnv.metadata, "autoreset_mode": self.autoreset_mode}
-        self.single_observation_space = self.envs[0].observation_space
-        self.single_action_space = self.envs[0].action_space
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = batch_space(self.single_action_space, num_envs)
+        space: gymnasium.Space[Any] = Message()
+        self.single_observation_space = self.single_action_space = space
+        self.observation_space = batch_space(space, num_envs)
+        self.action_space = batch_space(space, num_envs)
         self._observations: list[str] = [""] * num_envs
         self._done = np.ones(num_envs, dtype=bool)
         self._ready: list[tuple[int, tuple[str, float, bool, bool, dict[str, Any]]]] = []

@@ -190,7 +190,7 @@ class Domain:
         out: dict[str, dict[str, dict[str, Any]]] = {}
         for split in SPLITS:
             path = self.folder / "suites" / f"{split}.json"
-            entries = json.loads(path.read_text("utf-8"))["tasks"] if path.exists() else []
+            entries: list[dict[str, Any]] = json.loads(path.read_text("utf-8"))["tasks"] if path.exists() else []
             out[split] = {entry["id"]: entry for entry in entries}
         return out
 

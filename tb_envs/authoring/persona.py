@@ -53,8 +53,10 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The facts of a domain. The generic ones of `tb_envs.users.facts` are always there; a fact of
-    the same name here adds its `asked_as` to the generic ones and replaces what else it sets.
+    """The facts of a domain.
+
+    The generic ones of `tb_envs.users.facts` are always there; a fact of the same name here adds its `asked_as` to
+    the generic ones and replaces what else it sets.
     """
 
     facts: Sequence[Fact] = ()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 
 @dataclass(frozen=True)
@@ -86,12 +86,12 @@ def value_of(argument: Any, saved: Mapping[str, Any]) -> Any:
     if isinstance(argument, Derived):
         return value_of(argument.value, saved)
     if isinstance(argument, list | tuple):
-        return [value_of(item, saved) for item in argument]
+        return [value_of(item, saved) for item in cast("list[Any]", argument)]
     if not isinstance(argument, Use):
         return argument
     node: Any = saved[argument.saved]
     for part in argument.path.split("."):
-        node = node[int(part)] if isinstance(node, list) else node[part]
+        node = cast("list[Any]", node)[int(part)] if isinstance(node, list) else node[part]
     return node
 
 
@@ -106,5 +106,5 @@ def uses(argument: Any) -> set[str]:
             else uses(argument.value)
         )
     if isinstance(argument, list | tuple):
-        return set[str]().union(*(uses(item) for item in argument))
+        return set[str]().union(*(uses(item) for item in cast("list[Any]", argument)))
     return set()

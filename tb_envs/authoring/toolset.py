@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, cast, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
@@ -164,23 +164,21 @@ def _plain_schema(schema: Json) -> Json:
 
     def walk(node: Any) -> Any:
         if isinstance(node, list):
-            return [walk(item) for item in node]
-        if not isinstance(node, dict):
-            return node
+            return [walk(item) for item in cast("list[Any]", node)]
+        return walk_object(cast("Json", node)) if isinstance(node, dict) else node
+
+    def walk_object(node: Json) -> Json:
         if "$ref" in node:
-            merged = {
-                **definitions[str(node["$ref"]).rsplit("/", 1)[-1]],
-                **{k: v for k, v in node.items() if k != "$ref"},
-            }
-            return walk(merged)
+            inlined: Json = definitions[str(node["$ref"]).rsplit("/", 1)[-1]]
+            return walk_object({**inlined, **{key: value for key, value in node.items() if key != "$ref"}})
         out = {key: walk(value) for key, value in node.items() if key not in ("title", "$defs", "additionalProperties")}
-        options = out.get("anyOf")
-        if options and len(options) == 2 and {"type": "null"} in options:
+        options: list[Json] = out.get("anyOf", [])
+        if len(options) == 2 and {"type": "null"} in options:
             kept = next(option for option in options if option != {"type": "null"})
             out = {**kept, **{key: value for key, value in out.items() if key != "anyOf"}}
         return out
 
-    plain = walk({key: value for key, value in schema.items() if key != "description"})
+    plain = walk_object({key: value for key, value in schema.items() if key != "description"})
     plain["properties"] = {
         key: {name: item for name, item in value.items() if not (name == "default" and item is None)}
         for key, value in plain.get("properties", {}).items()

@@ -10,10 +10,10 @@ import ast
 import copy
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 _SWAPS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
@@ -40,7 +40,7 @@ def mutants_of(source: str, *, skip_calls: frozenset[str] = frozenset({"Literal"
                 continue
             changed: Any = node.value + 1 if isinstance(node.value, int | float) else f"not_{node.value}"
             yield _mutate(tree, path, f"line {node.lineno}: {node.value!r} → {changed!r}", value=changed)
-        elif isinstance(node, ast.Compare):
+        else:
             for place, operator in enumerate(node.ops):
                 if type(operator) in _SWAPS:
                     ops = list(node.ops)
@@ -56,7 +56,7 @@ def _walk(node: ast.AST, path: Path) -> Iterator[tuple[ast.AST, Path]]:
     yield node, path
     for name, value in ast.iter_fields(node):
         if isinstance(value, list):
-            for place, item in enumerate(value):
+            for place, item in enumerate(cast("list[Any]", value)):
                 if isinstance(item, ast.AST):
                     yield from _walk(item, (*path, (name, place)))
         elif isinstance(value, ast.AST):
@@ -94,7 +94,7 @@ def load(module: types.ModuleType, source: str) -> dict[str, Any]:
 
 
 @contextmanager
-def installed(module: types.ModuleType, names: dict[str, Any]) -> Iterator[None]:
+def installed(module: types.ModuleType, names: dict[str, Any]) -> Generator[None]:
     """Put other definitions in place of a module's own, for a while."""
     kept = dict(vars(module))
     vars(module).update(names)

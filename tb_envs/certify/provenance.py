@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from tb_envs.actions import call as call_action
 from tb_envs.actions import say as say_action
@@ -95,7 +95,7 @@ def _sources(value: Any) -> list[Any]:
     if isinstance(value, Derived):
         return [source for need in value.needs for source in _sources(need)] or [value.value]
     if isinstance(value, list | tuple):
-        return [source for item in value for source in _sources(item)]
+        return [source for item in cast("list[Any]", value) for source in _sources(item)]
     return [value]
 
 

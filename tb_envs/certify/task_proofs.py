@@ -125,7 +125,7 @@ class Certifier:
         for name, steps in strays(self.task):
             run = run_steps(self.task, steps)
             self.runs.append(run)
-            if run.failed != {NOTHING_ELSE}:
+            if run.failed != frozenset({NOTHING_ELSE}):
                 self.fail(f"{name} should fail {NOTHING_ELSE} alone: {run.explain()}")
 
     def nothing_idle(self) -> None:

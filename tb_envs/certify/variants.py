@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 from tb_envs.authoring.domain import Revision
-from tb_envs.authoring.steps import Call, Derived, Step, Use, call, use, uses
+from tb_envs.authoring.steps import Call, Derived, Step, Use, use, uses
 from tb_envs.authoring.toolset import Tool
 from tb_envs.certify.runs import Run
 from tb_envs.grading.expectations import Order
@@ -83,7 +83,7 @@ def _other_spelling(tool: Tool, name: str, value: Any) -> Any:
     if isinstance(value, Derived):
         return Derived(_other_spelling(tool, name, value.value), value.needs)
     if isinstance(value, list | tuple):
-        return [_other_spelling(tool, name, item) for item in value]
+        return [_other_spelling(tool, name, item) for item in cast("list[Any]", value)]
     node = tool.schema["properties"].get(name, {})
     node = node.get("items", node)
     if isinstance(value, bool):
@@ -148,7 +148,7 @@ def _in_two_steps(steps: list[Step], index: int, step: Call, revision: Revision)
     keep = {name: value for name, value in step.arguments.items() if name not in revision.draft}
     draft = {name: value for name, value in revision.draft.items() if value is not None}
     first = Call(step.tool, {**keep, **draft}, save)
-    then = call(revision.update, **{revision.id_argument: use(save, revision.id_result), **later})
+    then = Call(revision.update, {revision.id_argument: use(save, revision.id_result), **later})
     return [*steps[:index], first, then, *steps[index + 1 :]]
 
 

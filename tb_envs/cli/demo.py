@@ -101,9 +101,8 @@ def _show_episode(task: Task, folder: Path, out: Screen) -> None:
 def _labelled(line: str) -> tuple[str, str]:
     """A line of a transcript as label and words; what is very long is in the file."""
     first, _, rest = line.strip().partition(" ")
-    label = line[: len(line) - len(line.lstrip())] + first
-    words = rest.strip()
-    return label, words if len(words) <= LONGEST else f"{words[:LONGEST]} …"
+    indent, words = line[: min(2, len(line) - len(line.lstrip()))], rest.strip()
+    return indent + first, words if len(words) <= LONGEST else f"{words[:LONGEST]} …"
 
 
 def _compare_agents(ids: list[str], out: Screen, *, quiet: bool) -> dict[str, Any]:
@@ -133,7 +132,7 @@ def _train(folder: Path, out: Screen, *, quiet: bool) -> str:
     from tb_trainer.cli import INSTALL, NEEDS
     from tb_trainer.cli import main as train
 
-    out.heading("3. A small training")
+    out.heading("3. A small training", "(a model that knows nothing; it proves the way, not the learning; a minute)")
     missing = [name for name in NEEDS if importlib.util.find_spec(name) is None]
     if missing:
         out.lines(
@@ -175,7 +174,7 @@ def _say_where(folder: Path, report: dict[str, Any], out: Screen) -> None:
     out.heading(f"Everything is in {folder}")
     out.pairs([("transcripts/", "the episode by each of the five agents"), ("agents.json", "the table")])
     if report["training"] in ("done", "failed"):
-        out.pairs([("training.log", "what the training said")])
+        out.pairs([("training/", "the run, update by update"), ("training.log", "what it printed")])
     out.heading("What to try next")
     out.pairs(
         [

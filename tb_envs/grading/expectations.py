@@ -1,7 +1,7 @@
 """Expectations: what a task's right end is, as named data over the net diff and the log.
 
 Authors write them (`changed`, `created`, `kept`, `order`, …); `tb_envs.grading.grade` judges them. Whether an
-expectation is a *guard* (holds on the untouched database) or is *earned* is found by evaluating it there, never declared.
+expectation is a *guard* (holds on the untouched database) or is *earned* is found by evaluating it there.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Seeded faults of a backend: what a network and a host do in real life, reproducible.
 
 ``faults={"timeout": 0.02, "crash": 0.01}`` are chances per call. Both raise `BackendError`, so an episode ends as
-``error:backend``; a crash also makes every later call of the episode fail, and a time-out may come after the change was made.
-They are system errors, unlike a task's own `ToolFault`, which the agent reads and must handle.
+``error:backend``; a crash also makes every later call of the episode fail, and a time-out may come after the change was
+made. They are system errors, unlike a task's own `ToolFault`, which the agent reads and must handle.
 """
 
 from __future__ import annotations

@@ -62,9 +62,14 @@ def prepare(statement: Any, columns: tuple[str, ...] | None = None) -> Prepared 
         defaults = {key: value for key, value in defaults.items() if key not in given}
     make = None
     if results:
-        row = namedtuple("row", [str(column[0]) for column in results], rename=True)
+        row = _row_type(tuple(str(column[0]) for column in results))
         make = row._make
     return Prepared(str(compiled), names, defaults, required, make)
+
+
+def _row_type(columns: tuple[str, ...]) -> Any:
+    """A tuple whose places have the columns' names."""
+    return namedtuple("row", columns, rename=True)  # pyright: ignore[reportUntypedNamedTuple]
 
 
 def _processor(kind: Any) -> Any:

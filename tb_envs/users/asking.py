@@ -7,7 +7,7 @@ examples and channels ("by e-mail"), and a value that is restated: that is `valu
 from __future__ import annotations
 
 from .clauses import Clause
-from .lexicon import ASK_VERBS, GET_VERBS, LOOK, NEED_VERBS, QUESTION_WORDS
+from .lexicon import ASK_VERBS, COMMANDS, GET_VERBS, LOOK, NEED_VERBS, QUESTION_WORDS
 from .phrases import Node, Span, longest, stems
 from .vocabulary import Mention
 from .words import Is
@@ -29,7 +29,7 @@ _ELSEWHERE = frozenset(
         " reply bear accept excuse ignore disregard watch rest stand respond stay come bring go try reach"
     )
 )
-_OTHER_VERBS = frozenset(
+_OTHER_VERBS = ASK_VERBS | NEED_VERBS | frozenset(
     stems(
         "cost say says apply requires start includes takes want mean show match differ belong allow make confirm confirming"
         " find located receive update thank cancel refund process book change send pay got appreciate seems looks"
@@ -54,6 +54,10 @@ def mentions(clause: Clause, tree: Node, own: Node | None) -> list[Span]:
                 node = node.get(word, {})
             if None in node and span.means.loose:
                 found[at] = span._replace(means=node[None])
+    for at, span in enumerate(found):
+        if span.means.rivals:
+            texts = [token.text for token in clause.words[span.lo : span.hi]]
+            found[at] = span._replace(means=span.means.among(texts))
     return found
 
 
@@ -70,6 +74,8 @@ def cue(clause: Clause, inherits: bool = False) -> bool:
             text = clause.words[at].text
             if not text.endswith(("ed", "s", "ion")) and text not in ("sent", "said", "told", "gave", "given") and _customers(row, clause.commas, at):
                 return True
+        elif word in COMMANDS and (at == 0 or at in clause.polite or at in clause.commas) and row[at + 1 : at + 2] == ["me"]:
+            return True
         elif word in _MODAL and at + 2 < size:
             if row[at + 1] in ("i", "we") and row[at + 2] in GET_VERBS:
                 return True
@@ -97,6 +103,8 @@ def fragment(clause: Clause) -> bool:
 def question_word(clause: Clause, at: int) -> bool:
     """Whether the word at `at` asks, rather than joins ("when you arrive", "that is why")."""
     row, word = clause.row, clause.row[at]
+    if word not in QUESTION_WORDS:
+        return False
     before = row[at - 1] if at else ""
     if word == "when" and not (at + 1 < len(row) and row[at + 1] in _AUX or before in ("know", "tel", "me", "confirm", "for", "of") or len(row) < 4 and clause.question):
         return False
@@ -160,6 +168,8 @@ def asked(clause: Clause, found: list[Span], inherits: bool, consents: bool) -> 
         lo, hi = span.lo, span.hi
         mention: Mention = span.means
         det = dets[lo]
+        if words[lo].text == "reasons":
+            continue
         if det == "my" or (mention.loose and not _directly(clause, span)) or valued(clause, hi):
             continue
         if not asks and hi not in clause.polite and lo not in clause.polite:

@@ -17,6 +17,7 @@ _ALWAYS_SPLIT = frozenset("but because although whereas however".split())
 _SPLIT_BEFORE_SUBJECT = frozenset("and or so then while as since nor yet plus".split())
 _NUMBER_AFTER = frozenset("booking confirm phone card ticket loyalti member polici order account claim case folio employe licens".split())
 _INTERROGATIVE = QUESTION_WORDS | frozenset("can could may might would will wil shall shal should do is are was were hav am".split())
+_GENERAL = frozenset("usually generally normally typically only".split())
 _AFTER_NO = DETERMINERS | POLITE | frozenset("and or for on of you is first also as with to so".split())
 _COMMA_STARTERS = STARTERS | QUESTION_WORDS
 
@@ -36,7 +37,8 @@ class Clause:
     sentence: int = 0
     question: bool = False
     now: bool = False
-    already: bool = False
+    general: bool = False
+    """It tells a rule ("usually", "only for …"), not what happened."""
     spans: list[Span] = field(default_factory=list[Span])
     labels: dict[str, int] = field(default_factory=dict[str, int])
     """Label → where it stands first."""
@@ -91,8 +93,8 @@ def clauses(text: str) -> list[Clause]:
                     clause.polite.add(len(clause.row))
             elif word == "now":
                 clause.now = True
-            elif word in ("already", "successfully"):
-                clause.already = True
+            elif word in _GENERAL:
+                clause.general = True
             continue
         row = clause.row
         if row:

@@ -179,7 +179,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "reason",
-            ("(why|reason|motive|motiv|motivation|cause|grounds)", "(what|anything) (has |)(happen|happened|changed|change|prompt|caused|led|came up|come up|going on|went wrong|go wrong)", "(circumstanc|background|context|situation)", "how come", "what (makes|made|is making) you", "what is (behind|this about)", "purpose of (stay|trip|visit|travel|cancel|call|journey|change)", "what led", "explain", "justification", "what (brought|brings) (this|that)", "what (was|is) wrong", "what for", "explanation"),
+            ("(why|reason|motive|motiv|motivation|cause|grounds)", "(what|anything|something) (has|have|) (happen|changed|change|prompt|caused|led|came up|come up|going on|went wrong|go wrong)", "(circumstanc|background|context|situation)", "how come", "what (makes|made|is making) you", "what is (behind|this about)", "purpose of (stay|trip|visit|travel|cancel|call|journey|change)", "what led", "explain", "justification", "what (brought|brings) (this|that)", "what (was|is) wrong", "what for", "explanation"),
             ("The reason is {value}.", "It's because of {value}.", "Because of {value}.", "It is {value}."),
             "text",
         ),
@@ -188,7 +188,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "property",
-            ("(which|what) (hotel|property|location|branch|city|town|site|house|of our|one of our|place|resort|store|office|destination)", "(hotel|property|resort|branch) (name|location|you|is|was|are|did|city)", "(name|location) of (hotel|property|resort|branch)", "(city|town|location|property|destination)", "where (is|was|are|did|do|will|were) (you|booking|stay|it|that|hotel|reservation|room) (|book|booked|stay|staying|for|located|going|planning)", "where (is|was|are|were|will) (booking|stay|hotel|you)", "where about", "(in|at) (which|what)"),
+            ("(which|what) (hotel|property|location|branch|city|town|site|house|of our|one of our|place|resort|store|office|destination)", "(hotel|property|resort|branch) (name|location|you|is|was|are|did|city)", "(name|location) of (hotel|property|resort|branch)", "(city|town|location|property|destination)", "where (is|was|are|did|do|will|were) (you|booking|stay|it|that|hotel|reservation|room) (|book|booked|stay|staying|for|located|going|planning)", "where (is|was|are|were|will) (booking|stay|hotel|you)", "where about"),
             ("It's {value}.", "The hotel in question is {value}.", "At {value}."),
             "place",
         ),
@@ -207,7 +207,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "company",
-            ("(company|employer|organis|firm|business|corporate) (name|account|number|is|are|you|rate|client|)", "(name|which|what) (of|) (company|employer|firm|business|organis|corporation)", "who do you work for", "where do you work", "which company"),
+            ("(company|employer|organis|firm) (name|account|number|is|are|you|)", "(business|corporate) (name|account|client)", "(name|which|what) (of|) (company|employer|firm|business|organis|corporation)", "who do you work for", "where do you work", "which company"),
             ("The company is {value}.", "It's {value}.", "I work for {value}."),
             "name",
         ),
@@ -287,7 +287,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(Fact("birth_date", ("birth date", "date of birth", "birthday", "birthdate", "(when|where) (were|was) you born", "born"), ("I was born on {value}.", "My date of birth is {value}."), "date"), ("date_of_birth", "dob", "birthday")),
     Generic(Fact("address", ("(home|billing|mailing|post|street|delivery|shipping|residential|current|invoice|full) address", "address (on|for|line|of|you)", "street", "address", "where (do|should|shall|can) (you live|we ship|we send|we deliver|we post)"), ("My address is {value}.", "It's {value}."), "text"), ("home_address", "billing_address", "street", "new_address", "delivery_address")),
     Generic(Fact("postcode", ("(post|zip) number", "zip", "postcode", "postcod"), ("The postcode is {value}.", "It's {value}."), "text"), ("zip", "zip_code", "postal_code")),
-    Generic(Fact("time", ("(what|which) time", "(arriv|check in|check out|pickup|start|expected|estimated) time", "time of (arriv|depart|day|check in|check out)", "eta", "how (late|early)", "around what time"), ("At {value}.", "Around {value}."), "time"), ("arrival_time", "eta", "check_in_time", "departure_time")),
+    Generic(Fact("time", ("(what|which) time (|will you|do you|would you|are you|did you|is|should i expect you|can we expect you) (|arriv|check in|check out|leav|depart|come|coming|landing|land|be here|get here|get in)", "(arriv|check in|check out|pickup|start|expected|estimated) time", "time of (arriv|depart|day|check in|check out)", "eta", "how (late|early)", "around what time"), ("At {value}.", "Around {value}."), "time"), ("arrival_time", "eta", "check_in_time", "departure_time")),
     Generic(Fact("order", ("order number", "(order|purchase) (confirmation|number)", "number of (order|purchase)", "(which|what) order"), ("The order number is {value}.", "It's {value}."), "id"), ("order_id", "order_number"), ("order",)),
     Generic(Fact("account", ("account number", "(customer|client|user) number", "number of account", "(which|what) account", "iban"), ("The account number is {value}.", "It's {value}."), "id"), ("account_id", "account_number", "customer_number", "customer_id"), ("account",)),
     Generic(Fact("policy", ("(policy|insurance) number", "number of policy", "(which|what) policy"), ("The policy number is {value}.", "It's {value}."), "id"), ("policy_id", "policy_number"), ("policy",)),

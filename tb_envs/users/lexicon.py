@@ -14,10 +14,12 @@ def _class(words: str) -> frozenset[str]:
 
 
 ASK_VERBS = _class(
-    "give provide tell share confirm send remind specify state supply spell read repeat verify type clarify explain"
-    " advise indicate enter pass forward quote say list submit identify describe mention name inform show double-check"
-    " write post drop recall disclose present furnish reveal text fill input elaborate paste dictate let outline drop"
+    "give provide tell share confirm send remind specify state supply spell read repeat verify clarify explain"
+    " advise indicate enter pass forward quote say submit identify describe mention inform"
+    " write recall disclose furnish reveal elaborate dictate outline"
 )
+COMMANDS = _class("type name show list post drop present text fill input paste let")
+"""Asks only at the beginning or after "please": most are nouns else."""
 GET_VERBS = _class("have get ask know take grab see note collect obtain request confirm verify borrow enquire inquire check record jot learn")
 NEED_VERBS = _class("need require want appreciate lack missing like love")
 DONE_VERBS = _class(
@@ -103,7 +105,7 @@ LABELS: dict[str, tuple[str, ...]] = {
         "(know|understand|establish|find out|work out|clarify|learn) (what|which|who|why|when|where|how)",
         "(want|like|wish|need|love|curious|have|try|here|going|good|help|useful) to (know|ask|have|get|take|see|hear|note|collect|confirm|verify)",
         "wondering", "wonder (what|which|if|whether|why|who|when|how)", "i ask", "asking for", "need from you",
-        "following", "(would|will) be (helpful|great|good|nice|useful|lovely|appreciated|perfect|needed)", "would help", "will do nicely",
+        "following", "(would|will) be (enough|sufficient|helpful|great|good|nice|useful|lovely|appreciated|perfect|needed)", "would help", "(is|are) (enough|sufficient)", "suffice", "will do nicely",
         "if you (could|can|would|do not mind|have|give|tell|share|provide|send|let|confirm|supply|remember|know)",
         "(once|when|after|as soon as|if|until) (i|we) (have|get|receive|got|see|know)",
         "(once|when|after|as soon as|until) you (have|send|provide|share|give|tell|confirm|supply)",
@@ -126,7 +128,7 @@ LABELS: dict[str, tuple[str, ...]] = {
         "what (do|would|did) you (want|like|need|wish|mean)", "what would you have", "what are you (looking for|trying to|hoping|after|asking)",
         "(describe|explain|clarify|elaborate|outline|summarise|repeat|rephrase|restate) (|on|for|me|to me) (issue|problem|request|situation|question|concern|what you|matter|that|more)",
         "what (brings|brought) you", "what is (it|this) (about|you|regarding)", "in own words", "(calling|contacting|writing) (about|us about|regarding)", "what outcome",
-        "details of (request|issue|problem)", "more about (what|request|issue|problem|situation|it)", "(bit|little) more", "walk me through", "come again", "(nature|purpose) of (call|request|enquiry|inquiry)",
+        "details of (request|issue|problem)", "more about (what|request|issue|problem|situation|it)", "(bit|little) more", "walk me through", "(nature|purpose) of (call|request|enquiry|inquiry)",
         "how (can|may) i direct", "where would you like to start", "please go ahead and (tell|explain)", "i am (listening|all ears)", "what else do you need to",
     ),
     "consent": (
@@ -142,7 +144,7 @@ LABELS: dict[str, tuple[str, ...]] = {
         "do you still (want|wish|need|like)", "nod", "say word", "(confirm|agree|acknowledge) (|that) you (would|do|are|want|like|wish|agree|accept|happy|okay|understand|consent|willing)",
         "is it (okay|alright|fine|acceptable) (if|to|for|that)", "objection", "good to (go|proceed)", "(accept|agree to|agree with) (that|terms|fee|charge|cost|price|conditions|amount)",
         "how does that sound", "how is that", "what do you (say|think)", "okay to", "mind if (i|we)", "if (i|we) (go|proceed|cancel|change|move|charge|book|apply)",
-        "confirmation (to|before|that|from you|so)", "have (okay|confirmation|approval|agreement|blessing)", "confirm (before|so|and i)",
+        "(can|may|could|do|shall|might) (i|we) have (okay|confirmation|approval|agreement|blessing|permission|consent)", "confirm (before|so|and i)",
     ),
     "check": (
         "(is|was|are) (that|it|all|everything|details|both|they|information|i|we) (correct|right|accurate|true|case|you|yours|up to date|match)",
@@ -198,7 +200,7 @@ LABELS: dict[str, tuple[str, ...]] = {
     ),
     "hyp": ("if", "unless", "once", "whenever", "as soon as", "in case", "(provided|providing|assuming|supposing)", "whether", "in event", "when", "until", "till", "should (you|he|she|they|manager|it|there|anything|that|supervisor|refund|plans)", "before", "subject to", "so that", "depend"),
     "wait": (
-        "(one|1|two|2|few|couple|another|short|brief|give me|give us|in|couple of) (moment|minute|second|mo)", "moment", "(minute|second|bit) while", "hold (on|line|tight|while)", "hang (on|tight)", "bear with (me|us)", "stand by", "please standby", "be right (back|with)", "(be|come|am) back (in|shortly|here)", "back in (moment|minute|second|few)", "while i", "on it", "give me (time|some time|few)", "take (moment|minute|second|few)", "working on (it|that)", "stay (on line|with me|connected|on)", "brb", "in process of", "wait (for me|here|while)", "few (moment|minute|second)", "momentarily", "back shortly", "leave it with me", "not be long", "almost (there|done)", "nearly (there|done)",
+        "(one|1|two|2|few|couple|another|short|brief|give me|give us|in|couple of) (moment|minute|second|mo)", "moment", "(minute|second|bit) while", "hold (on|line|tight|while)", "hang (on|tight)", "bear with (me|us)", "stand by", "please standby", "be right (back|with)", "(be|come|am) back (in|shortly|here)", "back in (moment|minute|second|few)", "while i", "on it", "give me (time|some time|few)", "take (moment|minute|second|few)", "working on (it|that)", "stay (on line|with me|connected|on)", "brb", "in process of", "wait (for me|here|while)", "(few|need) (moment|minute|second)", "need (bit|few|time)", "momentarily", "back shortly", "leave it with me", "not be long", "almost (there|done)", "nearly (there|done)",
     ),
     "else": (
         "(anything|something|what|whatever|anyone) else", "else (i|we|that|you|can|for|with|today|at)", "any (other|further|additional|more|) (question|request|concern|thing|issue|matter|way|query|queries)", "any (question|concern|query|queries)", "(other|further|more|additional) (question|assistance|help|request|concern|support|query|queries|way)",

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tb_envs.authoring.persona import Known, Persona
+from tb_envs.authoring.persona import Fact, Known, Persona
 
 from .phrases import Node
 from .understanding import Understood
-from .values import Value, said, value
+from .values import Value, said
 from .vocabulary import Compiled, identifying, teach
+
+_BARE = ("It's {value}", "{value}.", "It is {value}")
 
 
 class Memory:
@@ -21,11 +23,14 @@ class Memory:
     def __init__(self, persona: Persona, lexicon: Compiled) -> None:
         self.lexicon = lexicon
         self.persona = persona
-        self.values: dict[str, Value] = {}
+        self.texts: dict[str, str] = {}
+        self._values: dict[str, Value] = {}
         self.tree: Node | None = None
         self.owed: list[str] = []
         self.refused = frozenset(persona.wont_say)
         self._given: set[str] = set()
+        self._kinds: dict[str, tuple[str, Fact]] = {}
+        self._same: dict[str, tuple[str, ...]] = {}
         self._says: dict[str, Sequence[str]] = {}
         self._groups: dict[str, list[str]] = {}
         self.lacks: dict[str, str] = {}
@@ -40,8 +45,10 @@ class Memory:
             known = given if isinstance(given, Known) else Known(given)
             fact = self.lexicon.fact(name)
             group = self._learn(name)
-            text = said(known.value)
-            self.values[name] = value(name, group, fact.kind, text, tuple(fact.values))
+            self.texts[name] = said(known.value)
+            self._values.pop(name, None)
+            self._same[name] = tuple(known.same_as)
+            self._kinds[name] = group, fact
             own = (known.says,) if isinstance(known.says, str) else known.says
             self._says[name] = tuple(own) or tuple(fact.said_as) or ("It's {value}.", "{value}.")
 
@@ -56,13 +63,25 @@ class Memory:
             members.append(name)
         return group
 
-    def line(self, fact: str, terse: bool = False) -> str | tuple[str, ...]:
-        """The sentences that state the fact."""
+    @property
+    def values(self) -> Mapping[str, Value]:
+        """Everything it knows, ready to be compared with what is heard; prepared when first needed."""
+        known = self._values
+        if len(known) != len(self.texts):
+            for name, text in self.texts.items():
+                if name not in known:
+                    group, fact = self._kinds[name]
+                    known[name] = Value(name, group, fact.kind, text, fact.values, self._same[name])
+        return known
+
+    def line(self, fact: str, terse: bool = False, among: bool = False) -> str | tuple[str, ...]:
+        """The sentences that state the fact; `among` others, only those that say which fact it is."""
         self._given.add(fact)
-        text = self.values[fact].text
+        text = self.texts[fact]
         if terse:
             return f"{text}."
-        return tuple(line.replace("{value}", text) for line in self._says[fact])
+        lines = [line for line in self._says[fact] if not among or not line.startswith(_BARE)] or self._says[fact]
+        return tuple(line.replace("{value}", text) for line in lines)
 
     def label(self, fact: str) -> str:
         """What the fact is called."""
@@ -70,16 +89,16 @@ class Memory:
 
     def filled(self, line: str) -> str:
         """The line with its `{fact}` places filled; what it names is given thereby."""
-        for fact, known in self.values.items():
+        for fact, text in self.texts.items():
             place = "{" + fact + "}"
             if place in line:
-                line = line.replace(place, known.text)
+                line = line.replace(place, text)
                 self._given.add(fact)
         return line
 
     def given_ids(self) -> list[str]:
         """Ids that the agent has been given already."""
-        return [fact for fact, known in self.values.items() if known.kind == "id" and fact in self._given]
+        return [fact for fact in self.texts if self._kinds[fact][1].kind == "id" and fact in self._given]
 
     def resolve(self, group: str, loose: bool = False) -> list[str]:
         """The persona's own facts that answer a question for `group`; the group itself when there is none."""
@@ -106,9 +125,9 @@ class Memory:
     def asked(self, heard: Understood) -> list[str]:
         """All facts that the message asks for, wildcards included."""
         facts = self.resolved(heard.asks)
-        known = [fact for fact in facts if fact in self.values]
+        known = [fact for fact in facts if fact in self.texts]
         if known and len(known) < len(facts):  # "the name or e-mail": what it has is enough
-            facts = [fact for fact in facts if fact in self.values or fact in self.lacks or (fact, False) in heard.asks]
+            facts = [fact for fact in facts if fact in self.texts or fact in self.lacks or (fact, False) in heard.asks]
         if not facts and heard.contact:
             facts = [fact for group in ("email", "phone") for fact in self._groups.get(group, ())]
         if not facts and heard.whole:
@@ -119,5 +138,5 @@ class Memory:
         """What it gives when asked to identify itself in general."""
         if self.persona.identifies_by is not None:
             return list(self.persona.identifies_by)
-        known = [fact for fact in self.values if fact not in self.refused]
+        known = [fact for fact in self.texts if fact not in self.refused]
         return [fact for fact in known if identifying(self.lexicon.fact(fact))][:2]

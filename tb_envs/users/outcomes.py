@@ -47,6 +47,7 @@ _FUTURE = _set("will shall going should expect would someone")
 _PAPERS = _set("confirmation receipt invoice copy voucher code")
 _SOON = _set("moment minute minutes second seconds shortly momentarily sec")
 _FREE_OF = _set("charge fee cost penalty problem delay further issue charges")
+_APPROVERS = _set("approval manager supervisor authorisation permission management sign-off")
 _GATES = frozenset("without unles until til".split())
 _HANDOVER = _set("transfer hand connect pass redirect route refer escalate forward")
 _MONEY = _set("refund money fund credit amount reimbursement compensation points voucher")
@@ -85,11 +86,11 @@ def outcomes(clause: Clause) -> set[str]:
         found.add(WAIT if _SOON.intersection(row) and "i" in row[:at] else PENDING)
     if hyp == 0:
         return found
-    if "refused" in labels and labels["refused"] < hyp and not _softened(row, labels["refused"]):
+    if "refused" in labels and labels["refused"] < hyp and not _listed(row, labels["refused"]) and not _softened(row, labels["refused"]):
         found.add(OBSTACLE if _gated(clause) else REFUSED)
     if "kept" in labels and labels["kept"] < hyp and "yet" not in row and "far" not in row:
         found.add(KEPT)
-    if "obstacle" in labels:
+    if "obstacle" in labels or _needs_approval(row):
         found.add(OBSTACLE)
     if "done" in labels and labels["done"] < hyp and not _unsure(row, labels["done"]):
         found.add(DONE)
@@ -110,6 +111,16 @@ def _softened(row: list[str], at: int) -> bool:
     """A card that was declined, a plan that may be refused, a "not refused"."""
     before = row[max(0, at - 3) : at]
     return any(word in ("not", "might", "may", "could", "card", "pay", "would") for word in before)
+
+
+def _needs_approval(row: list[str]) -> bool:
+    at = next((at for at, word in enumerate(row) if word in ("need", "requir", "must", "subject")), -1)
+    return at >= 0 and any(word in _APPROVERS for word in row)
+
+
+def _listed(row: list[str], at: int) -> bool:
+    """"We have a flexible and a non-refundable rate"."""
+    return row[at] in ("non", "nonrefundabl") and at > 0 and not _BE.intersection(row[:at])
 
 
 def _unsure(row: list[str], at: int) -> bool:
@@ -235,7 +246,7 @@ def _finished(clause: Clause, at: int, found: set[str]) -> None:
             return
     if word == "book" and not (agent or been or clause.now):
         return
-    if aux == "are" and not been and word in _GENERAL and not clause.dets[0]:
+    if aux in ("is", "are") and not been and (clause.general or (aux == "are" and word in _GENERAL and not clause.dets[0])):
         return
     if aux == "hav" and not been and not agent and word in _INTRANSITIVE:
         return

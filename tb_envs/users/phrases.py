@@ -57,12 +57,13 @@ def rows(pattern: str) -> set[tuple[str, ...]]:
     return {tuple(chain.from_iterable(choice)) for choice in product(*parts)} - {()}
 
 
-def grow(root: Node, row: Sequence[str], means: Any) -> None:
-    """Teach `root` a row of stems; the first meaning of a row stays."""
+def grow(root: Node, row: Sequence[str], means: Any) -> Node:
+    """Teach `root` a row of stems; the first meaning of a row stays. Returns the row's last node."""
     node = root
     for word in row:
         node = node.setdefault(word, {})
     node.setdefault(None, means)
+    return node
 
 
 def compiled(phrases: Mapping[str, Sequence[str]]) -> Node:

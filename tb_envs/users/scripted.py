@@ -27,6 +27,7 @@ from .requests import Errand, errands, verdicts
 from .understanding import Understood, phrases, understand
 from .vocabulary import compiled
 
+CONNECTED = ("and ", "also", "one ", "oh", "by the way", "actually", "another", "while ", "besides", "plus ", "wait", "there")
 REPEATS, LEAVES, IDLES, ROUNDS = 3, 6, 14, 3
 
 
@@ -67,9 +68,10 @@ class ScriptedUser:
         if self._left:
             return Reply(self._pick(LINES["bye"]), True, ("left",))
         heard = understand(text, self._memory.lexicon, self._memory.tree, self._memory.values)
-        answered = self._answer(heard)
-        if self._parted:
-            return self._after_goodbye(answered)
+        parted = self._parted
+        self._answer(heard)
+        if parted:
+            return self._after_goodbye()
         if self._acts:
             self._confused = 0
             self._raise_others()
@@ -81,13 +83,16 @@ class ScriptedUser:
 
     # — the answer ———————————————————————————————————————————————————————————————————————————————
 
-    def _answer(self, heard: Understood) -> bool:
-        """Everything that has an answer in it; whether it was asked for something."""
+    def _answer(self, heard: Understood) -> None:
+        """Answers everything that has an answer."""
         corrected = self._restated(heard)
         given = self._facts(heard)
         told = self._tell(heard)
         busy = given or corrected or told or heard.consent or heard.alternative
-        ends = [] if corrected else verdicts(heard, [e for e in self._errands if e.state == "open"], busy)
+        due = [e for e in self._errands if e.state == "open"]
+        if self._parted:
+            due = [e for e in self._errands if e.state == "settled"][-1:]
+        ends = [] if corrected else verdicts(heard, due, busy)
         if not ends and not busy and self._stands(heard):
             ends = [(e, REFUSED) for e in self._errands if e.state == "open" and e.pressed]
         offers = [] if corrected else self._proposals.offers(heard, self._done)
@@ -101,11 +106,21 @@ class ScriptedUser:
         if proposed and not pressed:
             self._idle = 0
             for errand, _ in ends:
-                if "consented" in self._acts or took:
+                if ("consented" in self._acts or took) and not self._parted:
                     errand.state = "open"
-        elif not pressed and not given and not told and not corrected and self._settled():
+        elif not pressed and not given and not told and not corrected:
+            self._after_news(ends, heard)
+
+    def _after_news(self, ends: Sequence[tuple[Errand, str]], heard: Understood) -> None:
+        """Nothing is left to answer: what an end, or the lack of one, leads to."""
+        if any(end != OBSTACLE for _, end in ends) and "gave_in" not in self._acts:
+            self._say(LINES["glad" if "heard:done" in self._acts else "hears"])
+        if self._parted:
+            return
+        if self._settled():
             self._close(bool(ends), heard)
-        return busy or bool(ends) or proposed
+        elif any(end != OBSTACLE for _, end in ends) and heard.cues & {"else", "bye"}:
+            self._remind()
 
     def _restated(self, heard: Understood) -> bool:
         memory = self._memory
@@ -143,15 +158,14 @@ class ScriptedUser:
 
     def _facts(self, heard: Understood) -> bool:
         memory = self._memory
-        facts = memory.asked(heard)
+        facts = memory.owed if memory.owed and not heard.asks else memory.asked(heard)
+        memory.owed = []
         facts = [fact for fact in facts if f"confirmed:{fact}" not in self._acts and f"corrected:{fact}" not in self._acts]
-        if memory.owed and not facts:
-            facts, memory.owed = memory.owed, []
         if self.persona.manner == "slow" and len(facts) > 1:
             memory.owed = facts[1:]
             facts = facts[:1]
         for fact in facts:
-            self._give(fact)
+            self._give(fact, len(facts) > 1)
         if memory.owed:
             self._say(LINES["what_for"])
         if not facts and heard.whole and not self._acts:
@@ -160,14 +174,14 @@ class ScriptedUser:
             return True
         return bool(facts)
 
-    def _give(self, fact: str) -> None:
+    def _give(self, fact: str, among: bool = False) -> None:
         memory, persona = self._memory, self.persona
         if fact in persona.wont_say:
             self._say(_own(persona.wont_say, fact) or LINES["wont_say"])
             self._act(f"withheld:{fact}")
-        elif fact in memory.values:
+        elif fact in memory.texts:
             self._idle = 0
-            self._say(memory.line(fact, terse=persona.manner == "terse"))
+            self._say(memory.line(fact, terse=persona.manner == "terse", among=among))
             self._act(f"gave:{fact}")
         elif fact in memory.lacks:
             self._say(_own(persona.lacks, memory.lacks[fact]) or LINES["lacks"])
@@ -194,7 +208,7 @@ class ScriptedUser:
                     self._say(line)
                     self._act("answered")
                     told = True
-        if not told and heard.question and not self._acts and not heard.ends & {DONE, REFUSED, PENDING} and heard.known:
+        if not told and (heard.question or heard.asks) and not self._acts and not heard.ends & {DONE, REFUSED, PENDING} and heard.known:
             self._say(LINES["unknown"])
             self._act("unknown")
             told = True
@@ -262,8 +276,6 @@ class ScriptedUser:
         """All that was asked is settled: the next request, or goodbye."""
         if heard.ends & {WAIT} and not news and not heard.cues & {"else", "bye"}:
             return
-        if news and "gave_in" not in self._acts:
-            self._say(LINES["glad" if "heard:done" in self._acts else "hears"])
         following = next((e for e in self._errands if e.state == "waiting" and e.after == "settled"), None)
         if following is not None:
             self._raise(following, "settled")
@@ -289,19 +301,19 @@ class ScriptedUser:
                 if other.state == "open":
                     other.state = "settled"
             moment = "changed_mind"
-        self._say(LINES[moment])
         self._memory.layer(errand.knows)
-        self._say(errand.opens)
+        line = self._pick(errand.opens)
+        if not line.lower().startswith(CONNECTED):
+            self._say(LINES[moment])
+        self._say(line)
         errand.state = "open"
         self._act("changed_mind" if errand.replaces else "second_request")
 
-    def _after_goodbye(self, answered: bool) -> Reply:
-        answered = answered or bool(self._acts)
-        if answered and self._rounds < ROUNDS:
+    def _after_goodbye(self) -> Reply:
+        if self._acts and self._rounds < ROUNDS:
             self._rounds += 1
-            if "thanked" not in self._acts:
-                self._say(LINES["bye"])
-                self._act("thanked")
+            self._say(LINES["bye"])
+            self._act("thanked")
             return self._reply()
         self._left = True
         return Reply(self._pick(LINES["bye"]), True, ("left",))
@@ -313,11 +325,7 @@ class ScriptedUser:
         if heard.goal and not waiting:
             self._again()
         elif cues & {"else", "bye"} and not waiting and not self._settled():
-            still = [errand for errand in self._errands if errand.state == "open"]
-            self._say(LINES["reminded" if len(still) == len([e for e in self._errands if e.state != "waiting"]) else "and_the_other"])
-            if len(still) == 1 and still[0] is not self._errands[0]:
-                self._say(still[0].opens)
-            self._act("reminded")
+            self._remind()
         elif waiting:
             self._say(LINES["waited"])
             self._act("waited")
@@ -340,6 +348,15 @@ class ScriptedUser:
             return
         self._confused = 0
         self._idle += 1
+
+    def _remind(self) -> None:
+        still = [errand for errand in self._errands if errand.state == "open"]
+        if len(still) == len([errand for errand in self._errands if errand.state != "waiting"]):
+            self._say(LINES["reminded"])
+        else:
+            self._say(LINES["and_the_other"])
+            self._say(still[0].opens)
+        self._act("reminded")
 
     def _again(self) -> None:
         errand = next((errand for errand in self._errands if errand.state == "open"), self._errands[0])

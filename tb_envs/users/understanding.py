@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from .asking import asked, cue, mentions
+from .asking import asked, cue, mentions, question_word
 from .clauses import Clause, clauses
 from .lexicon import ACTION_OF, COMMON, DOMAIN, DONE_VERBS, GET_VERBS, QUESTION_WORDS
 from .outcomes import outcomes
 from .phrases import Node, stems
-from .values import Value, restated
+from .restating import restated
+from .values import Value
 from .vocabulary import Compiled
 
 Phrase = frozenset[str]
@@ -23,6 +24,9 @@ _ALONE = frozenset("okai alright fin agre deal good al right correct yes".split(
 _ACTING = DONE_VERBS | frozenset(stems("charge bill submit switch do start keep go proceed continue accept have pay"))
 _MODAL = frozenset("can could may shal should might".split())
 _PROPOSING = frozenset(("offer", "propos", "suggest", "alternativ", "alternativeli", "instead", "rather"))
+_NOTING = frozenset(stems("put write enter note record select state say"))
+_WAITING = frozenset(("need", "await", "wait", "requir", "giv"))
+_LEAVE = frozenset(stems("confirmation approval agreement consent permission blessing go okay authorisation"))
 _TAGS = frozenset("correct right yes accurat true okai".split())
 
 
@@ -109,6 +113,8 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Mapping[st
             if not any(word in QUESTION_WORDS for word in row):
                 facts = [fact for fact in facts if fact[0] not in named]
             out.checking = True
+        if clause.question and not facts and not consents[at] and at and _NOTING.intersection(row) and question_word(clause, 0):
+            facts = [(span.means.fact, False) for span in found[at - 1][-1:]]  # "a reason is needed. What shall I put?"
         out.asks += [fact for fact in facts if fact not in out.asks]
         sentence.amounts += values.amounts
         out.right += [fact for fact in values.right if fact not in out.right]
@@ -120,6 +126,9 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Mapping[st
         _wider(clause, out, mood, facts, consents[at], sentence)
         before = clause
     out.wrong = [fact for fact in out.wrong if fact not in out.right]
+    for sentence in out.sentences:
+        if not sentence.ends and (sentence.amounts or out.alternative):
+            sentence.proposes = True
     return out
 
 
@@ -159,6 +168,8 @@ def _consents(clause: Clause) -> bool:
         return True
     if row[0] == "confirm" and len(row) > 1 and row[1] in ACTION_OF and not any(token.kind > 1 for token in clause.words):
         return True
+    if _WAITING.intersection(row) and any(word in _LEAVE and clause.dets[near] == "your" for near, word in enumerate(row)):
+        return True
     if at is None:
         return False
     rest = row[at:]
@@ -168,10 +179,8 @@ def _consents(clause: Clause) -> bool:
         return False
     if row[0] == "if" and rest[0] in ("that", "it", "fin", "hapi", "good", "you", "everything", "al", "they", "term"):
         return True
-    if "need" in row and clause.dets[at] == "your" and rest[0] in ("confirmation", "approv", "agre", "blessing", "go", "consent", "permit"):
-        return True
     return rest[0] in ("if", "want", "lik", "confirm", "say", "repli", "typ", "answer", "respond", "nod", "give", "wish", "with", "writ", "y", "yes", "okai", "agre", "acknowledg") or (
-        rest[0] in ("consent", "permit", "go-ahead", "go", "proceed", "objection") and ("know" in row or "need" in row and (rest[0] not in ("go", "proceed") or clause.dets[at] == "your") or "await" in row or "say" in row or bool(clause.polite) or "if" in row[:at] and "you" in row[:at])
+        rest[0] in ("consent", "permit", "go-ahead", "go", "proceed", "objection") and ("know" in row or "need" in row and rest[0] not in ("go", "proceed") or "await" in row or "say" in row or bool(clause.polite) or "if" in row[:at] and "you" in row[:at])
     )
 
 
@@ -196,7 +205,7 @@ def _wider(clause: Clause, out: Understood, mood: bool, facts: Sequence[object],
     if "goal" in labels and not facts:
         out.goal = True
     if not out.known:
-        out.known = bool(labels) or bool(DOMAIN.intersection(row)) or sum(word in COMMON for word in row) * 3 > len(row)
+        out.known = bool(labels) or bool(DOMAIN.intersection(row)) or sum(word in COMMON for word in row) * 3 >= len(row)
     if "alternative" in labels and not labels.keys() & {"else", "goal", "help"} and (clause.question or _PROPOSING.intersection(row)) and not consents and not facts:
         if clause.hyp > labels["alternative"] and not {"not", "no"} & set(row[: labels["alternative"] + 2]):
             if not (row[0] in QUESTION_WORDS and "which" not in row[:2] and "how" != row[0] and "what" != row[0]):
@@ -206,7 +215,7 @@ def _wider(clause: Clause, out: Understood, mood: bool, facts: Sequence[object],
     if clause.question and not facts and not consents:
         if labels.keys() & {"else", "goal", "help", "smalltalk", "bye", "greet", "whole", "contact_detail"}:
             return
-        if out.checking and not out.whole and (set(row) <= _TAGS | {"is", "that", "it", "al", "everything"} or "check" in labels):
+        if out.checking and not out.whole and (_TAGS.intersection(row) or row[0] == "so" or "you" in row[:3] and ACTION_OF.keys() & set(row)):
             out.sure = True
             return
         if "wait" in labels or "alternative" in labels:

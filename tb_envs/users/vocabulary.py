@@ -12,17 +12,32 @@ from typing import NamedTuple
 from tb_envs.authoring.persona import Fact, Vocabulary
 
 from .facts import GENERIC, IDENTIFYING
-from .phrases import Node, grow, rows
+from .phrases import DROPPED, Node, grow, rows
+from .words import tokens
 
 _PLAIN = Fact("", (), ("It's {value}.", "{value}."))
-_COMMON = frozenset("booking number stay date day room card account name order ticket case charge policy claim item".split())
+_COMMON = frozenset(
+    "booking number stay date day room card account name order ticket case charge policy claim item".split()
+)
 
 
 class Mention(NamedTuple):
-    """What a phrase stands for: a fact, and whether the phrase asks for it only loosely."""
+    """What a phrase stands for.
+
+    `loose`: it asks for the fact only next to a question word or a request. `rivals`: other facts of the
+    domain that share the phrase but for its exact words ("reservation code" beside "booking number").
+    """
 
     fact: str
-    loose: bool
+    loose: bool = False
+    rivals: tuple[tuple[tuple[str, ...], str], ...] = ()
+
+    def among(self, words: Sequence[str]) -> Mention:
+        """The meaning of these exact words."""
+        for rival, fact in self.rivals:
+            if list(rival) == list(words):
+                return Mention(fact)
+        return self
 
 
 class Compiled:
@@ -35,26 +50,26 @@ class Compiled:
         self.else_: dict[str, tuple[str, ...]] = {}
         own = {fact.name: fact for fact in vocabulary.facts}
         for fact in own.values():
-            self._teach(fact.name, fact.asked_as)
             self.facts[fact.name] = fact
+            for rival in teach(self.tree, fact.name, fact.asked_as or (fact.name.replace("_", " "),)):
+                self._stands_in(rival, fact.name)
+                self._stands_in(fact.name, rival)
         for generic in GENERIC:
             name = generic.fact.name
-            self._teach(name, generic.fact.asked_as)
-            self._teach(name, generic.loosely, loose=True)
+            teach(self.tree, name, generic.fact.asked_as)
+            teach(self.tree, name, generic.loosely, loose=True)
             self.facts[name] = merged(generic.fact, own[name]) if name in own else generic.fact
-            self.else_[name] = generic.else_
+            for other in generic.else_:
+                self._stands_in(name, other)
             for other in generic.names:
                 if other in own:  # a domain's own fact, and a stand-in for the generic one
-                    self.else_[name] = (*self.else_[name], other)
+                    self._stands_in(name, other)
                     self.facts[other] = merged(generic.fact, own[other])
                 elif other not in self.facts:
                     self.alias.setdefault(other, name)
-        for fact in own.values():
-            if not fact.asked_as:
-                self._teach(fact.name, (fact.name.replace("_", " "),))
 
-    def _teach(self, name: str, phrases: str | Sequence[str], loose: bool = False) -> None:
-        teach(self.tree, name, phrases, loose)
+    def _stands_in(self, name: str, other: str) -> None:
+        self.else_[name] = (*self.else_.get(name, ()), other)
 
     def group(self, known_as: str) -> str:
         """The fact that a persona's own word for it belongs to."""
@@ -65,21 +80,30 @@ class Compiled:
         return self.facts.get(self.group(known_as), _PLAIN)
 
 
-def teach(tree: Node, name: str, phrases: str | Sequence[str], loose: bool = False) -> None:
-    """Teach `tree` the phrases of a fact; "X number" also as "number of X"."""
+def teach(tree: Node, name: str, phrases: str | Sequence[str], loose: bool = False) -> list[str]:
+    """Teach `tree` the phrases of a fact; "X number" also as "number of X"; returns the facts it rivals."""
     listed: tuple[str, ...] = (phrases,) if isinstance(phrases, str) else tuple(phrases)
+    rivals: list[str] = []
     for phrase in listed:
         for row in sorted(rows(phrase)):
             lone = len(row) == 1 and row[0] in _COMMON and name != "name"
-            grow(tree, row, Mention(name, loose or lone))
+            mention = Mention(name, loose or lone)
+            node = grow(tree, row, mention)
+            there: Mention = node[None]
+            if there.fact != name and "(" not in phrase:
+                exact = tuple(token.text for token in tokens(phrase) if token.stem and token.text not in DROPPED)
+                node[None] = there._replace(rivals=(*there.rivals, (exact, name)))
+                rivals.append(there.fact)
             if len(row) == 2 and not loose and "of" not in row:
                 for between in ("of", "for", "on"):
-                    grow(tree, (row[1], between, row[0]), Mention(name, False))
+                    grow(tree, (row[1], between, row[0]), Mention(name))
+    return rivals
 
 
 def merged(generic: Fact, own: Fact) -> Fact:
     """The generic fact with what the domain's own sets."""
-    return Fact(own.name, own.asked_as, own.said_as or generic.said_as, own.kind if own.kind != "text" else generic.kind, own.values)
+    kind = own.kind if own.kind != "text" else generic.kind
+    return Fact(own.name, own.asked_as, own.said_as or generic.said_as, kind, own.values)
 
 
 def identifying(fact: Fact) -> bool:

@@ -52,7 +52,7 @@ _SHORT = {
     "yeah": "yes", "nope": "no", "e-mail": "email", "e-mails": "email", "emails": "email", "gotcha": "got it",
     "checkin": "check in", "checkout": "check out", "lastname": "last name", "firstname": "first name",
     "wat": "what", "wut": "what", "wen": "when", "tel": "phone", "tmrw": "tomorrow", "coz": "because",
-    "cuz": "because", "cos": "because", "bday": "birthday", "ill": "i will", "youll": "you will", "hes": "he is", "shes": "she is", "resv": "reservation", "rsvn": "reservation",
+    "cuz": "because", "cos": "because", "bday": "birthday", "ill": "i will", "youll": "you will", "hes": "he is", "shes": "she is", "resv": "reservation", "conf": "confirmation", "rsvn": "reservation",
     "reso": "reservation", "res": "reservation", "rez": "reservation", "info": "information", "dets": "details", "w/o": "without", "w/": "with",
     "mgr": "manager", "acct": "account", "dob": "birth date", "asap": "asap", "yrs": "yours", "sec": "second",
     "secs": "second", "min": "minute", "mins": "minute", "nr": "number", "num": "number", "nbr": "number",
@@ -67,7 +67,7 @@ _ENDINGS = {"n't": "not", "'ll": "will", "'ve": "have", "'re": "are", "'m": "am"
 _IS = frozenset("what that it who here there where when how he she why which this everything all".split())
 _STEMS = {
     "sent": "send", "noted": "noted", "note": "note", "notes": "note", "agreement": "agree", "blessing": "blessing", "gave": "giv", "given": "giv", "told": "tel", "found": "find", "made": "mak", "paid": "pay",
-    "went": "go", "gone": "go", "goes": "go", "took": "tak", "taken": "tak", "kept": "keep", "left": "leav",
+    "went": "go", "gone": "go", "going": "go", "doing": "do", "goes": "go", "took": "tak", "taken": "tak", "kept": "keep", "left": "leav",
     "has": "hav", "had": "hav", "have": "hav", "does": "do", "did": "do", "done": "done", "saw": "see", "seen": "see",
     "got": "get", "gotten": "get", "spoken": "speak", "heard": "hear", "held": "hold", "chosen": "choos",
     "chose": "choos", "spelt": "spel", "these": "that", "this": "that", "those": "that", "people": "person",

@@ -23,7 +23,7 @@ from .reckoning import (
     plan,
     tier,
 )
-from .records import Row, State
+from .records import Act, Row, State
 from .words import plain
 
 MOST_DATE_CHANGES = 2
@@ -78,10 +78,11 @@ def cancellations(episode: Episode) -> Iterator[Violation]:
 def _named_rooms(episode: Episode) -> Iterator[Violation]:
     """Policy 4.7: of rooms reserved together only those that the guest named are cancelled."""
     gone = {act.change.key: act.change.before for act in episode.of("cancel") if act.topic == "cancellation"}
+    everything = re.search(r"\b(all|both|each|every|everything|entire|whole)\b", plain(episode.heard))
     for key, booking in gone.items():
         together = episode.start.where("bookings", reservation_code=booking["reservation_code"], status="confirmed")
-        kept = [row for row in together if row["id"] not in gone]
-        better = [row["id"] for row in kept if _mentions(episode, row) > _mentions(episode, booking)]
+        others = [row for row in together if not (everything and row["id"] in gone)]
+        better = [row["id"] for row in others if _mentions(episode, row) > _mentions(episode, booking)]
         if better:
             yield Violation("4.7", f"{key} was cancelled, but what the guest said fits {better[0]} better")
 
@@ -169,7 +170,23 @@ def room_changes(episode: Episode) -> Iterator[Violation]:
             yield Violation("5.5", f"{act.change.key} was {booking['status']}, its category may not be changed")
         if not is_better(state, booking, new):
             yield Violation("5.5", f"{act.change.key} was moved to {new}, which is no better category")
+        chosen = _last_choice(episode, act)
+        if chosen and new not in chosen:
+            yield Violation(
+                "1.7", f"{act.change.key} was moved to {new}, the guest's last word was {' or '.join(chosen)}"
+            )
         yield from charge_matches(episode, "5.5", act, "upgrade", upgrade_price(state, booking, new, episode.now))
+
+
+def _last_choice(episode: Episode, act: Act) -> list[str]:
+    """Policy 1.7: the categories in the last words of the guest that name another one than the booked."""
+    types = {key: plain(row["name"]) for key, row in episode.start.rows("room_types").items()}
+    types.pop(act.change.before["room_type_id"], None)
+    for text in reversed(episode.heard_before(act.call).split("\n")):
+        words = plain(text)
+        if found := [key for key, name in types.items() if re.search(rf"\b({name}|{key.lower()})\b", words)]:
+            return found
+    return []
 
 
 def says_legal_change(episode: Episode) -> bool:

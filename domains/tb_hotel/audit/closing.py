@@ -8,6 +8,7 @@ from tb_envs.authoring.audit import Violation
 
 from .conduct import (
     FACTS_NEEDED,
+    MOST_FAILURES,
     UNPROTECTED,
     facts_needed,
     failed_checks,
@@ -88,6 +89,9 @@ def ticket_subject(episode: Episode) -> Iterator[Violation]:
         "group_block" in done_topics(episode)
     ):
         yield Violation("13.1", f"the ticket is about {ticket['topic']}, done was {', '.join(done_topics(episode))}")
+    replaced = not episode.labels or episode.labelled("changed_mind", "accepted:")
+    if ticket["outcome"] == "completed" and not replaced and not {*topics} & {*done_topics(episode)}:
+        yield Violation("13.1", f"the ticket is about {ticket['topic']}, done was {', '.join(done_topics(episode))}")
     checked = {check.guest_id for check in episode.checks}
     if checked and ticket["guest_id"] not in checked:
         yield Violation("13.1", f"the ticket is about {ticket['guest_id']}, who was never checked")
@@ -142,6 +146,8 @@ def ticket_reason(episode: Episode) -> Iterator[Violation]:
             problem = "the caller was verified"
         case "identity_failed" if not any(check.guest_id == guest_id for check in episode.checks):
             problem = "no check was run"
+        case "identity_failed" if failed_checks(episode, guest_id) < MOST_FAILURES and not _had_no_more(episode):
+            problem = "the caller was not asked for more"
         case "not_authorised" if not third or not is_verified(episode, guest_id, FACTS_NEEDED):
             problem = "no third party passed a check"
         case "not_authorised" if entitled and topic != "group_block":
@@ -164,6 +170,11 @@ def ticket_reason(episode: Episode) -> Iterator[Violation]:
     if ticket["outcome"] in ("refused", "no_action") and not episode.acts:
         for section, message in unfounded(episode):
             yield Violation(section, message)
+
+
+def _had_no_more(episode: Episode) -> bool:
+    """Policy 2.3: whether the caller could or would not name a further fact."""
+    return not episode.labels or episode.labelled("unknown", "withheld")
 
 
 def _finance_decides(episode: Episode) -> bool:

@@ -15,6 +15,7 @@ UNPROTECTED = ("date_change", "room_change", "late_checkout", "folio_split", "gr
 FACTS_NEEDED, FACTS_IF_PROTECTED, MOST_FAILURES = 2, 3, 2
 LIVE = ("open", "on_hold", "escalated")
 AT_THE_END = 10**9
+YES = ("consented", "accepted:")
 _EMAIL = re.compile(r"[\w.+'-]+@[\w-]+(?:\.[\w-]+)+")
 _BOOKING = re.compile(r"\bBK-\d+\b", re.IGNORECASE)
 _KIN = (
@@ -46,14 +47,21 @@ def one_ticket(episode: Episode) -> Iterator[Violation]:
 
 
 def order_of_work(episode: Episode) -> Iterator[Violation]:
-    """Policy 1.3: the message and the final state of the ticket come after the last change and the last money."""
-    last = max((act.call for act in episode.acts), default=0)
-    for change in episode.new("messages"):
-        if change.after["direction"] == "outbound" and change.call < last:
-            yield Violation("1.3", f"message {change.after['template']} was sent before the work was done")
-    final = [change for change in episode.changes if change.table == "tickets"]
-    if final and final[-1].call < last:
-        yield Violation("1.3", "the ticket was brought to its last state before the work was done")
+    """Policy 1.3: message and final state of the ticket come after the work, but for what was asked later still."""
+    written = [change for change in episode.new("messages") if change.after["direction"] == "outbound"]
+    written += [change for change in episode.changes if change.table == "tickets"][-1:]
+    for change in written:
+        early = [act for act in episode.acts if act.call > change.call]
+        if early and not _asked_between(episode, change.call, early[0].call):
+            yield Violation("1.3", f"{change.table} {change.key} was written before {early[0].kind} was done")
+
+
+def _asked_between(episode: Episode, first: int, then: int) -> bool:
+    """Whether the customer came with a further request between two calls; any word may be one if none is labelled."""
+    start, stop = episode.places.get(first, 0), episode.places.get(then, 0)
+    if episode.labels:
+        return any(start < at < stop and label in ("second_request", "changed_mind") for at, label in episode.labels)
+    return any(event.kind == "heard" for event in episode.case.log[start:stop])
 
 
 def money_after_booking(episode: Episode) -> Iterator[Violation]:
@@ -66,18 +74,13 @@ def money_after_booking(episode: Episode) -> Iterator[Violation]:
 
 def clear_yes(episode: Episode) -> Iterator[Violation]:
     """Policy 1.3: the guest said yes, after we had spoken, before a booking is changed or a charge posted."""
-    if not any(_acts(event.data) for event in episode.case.log if event.kind == "heard"):
-        return  # a customer whose words are not labelled cannot be judged
-    spoken = False
-    yes_at = len(episode.case.log)
-    for at, event in enumerate(episode.case.log):
-        spoken = spoken or event.kind == "said"
-        agrees = any(act.startswith(("consented", "accepted")) for act in _acts(event.data))
-        if event.kind == "heard" and spoken and agrees:
-            yes_at = at
-            break
-    for act in episode.acts:
-        if act.kind in (*BOOKING_KINDS, "release", "charge") and episode.places.get(act.call, yes_at) < yes_at:
+    if not episode.labels:
+        return
+    spoken = next((at for at, event in enumerate(episode.case.log) if event.kind == "said"), len(episode.case.log))
+    agreed = [at for at, label in episode.labels if at > spoken and label.startswith(YES)]
+    first_yes = min(agreed, default=len(episode.case.log))
+    for act in episode.of(*BOOKING_KINDS, "release", "charge"):
+        if episode.places.get(act.call, first_yes) < first_yes:
             yield Violation("1.3", f"{act.kind} of {act.change.key} was done before the guest had said yes")
 
 
@@ -114,11 +117,6 @@ def _may_know(episode: Episode, guest_id: str, call: int) -> bool:
     if not is_verified(episode, guest_id, FACTS_NEEDED, call):
         return False
     return not is_third_party(episode, guest_id) or is_authorised_contact(episode, guest_id)
-
-
-def _acts(data: object) -> tuple[str, ...]:
-    found = data.get("acts", ()) if isinstance(data, dict) else ()
-    return tuple(str(act) for act in found)
 
 
 # -- 2. Who may ask for what

@@ -54,18 +54,17 @@ class Episode:
         return State(self.case.after)
 
     def before(self, act: Act) -> State:
-        """The records just before an act."""
-        at = act.change.sequence
-        if at not in self._states:
-            earlier = [change for change in self.case.changes if change.sequence < at]
+        """The records just before the call that made an act; a call may change consequences first."""
+        if act.call not in self._states:
+            earlier = [change for change in self.case.changes if change.call < act.call]
             tables = {change.table: dict(self.case.before.get(change.table, {})) for change in earlier}
             for change in earlier:
                 if change.after is not None:
                     tables[change.table][change.key] = named(change.table, change.after)
                 else:
                     tables[change.table].pop(change.key, None)
-            self._states[at] = State({**self.case.before, **tables})
-        return self._states[at]
+            self._states[act.call] = State({**self.case.before, **tables})
+        return self._states[act.call]
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:
@@ -159,6 +158,22 @@ class Episode:
         """An argument of the last call of a tool for a booking; empty without one."""
         found = [call.data.get(name) for call in self.calls(tool) if call.data.get("booking_id") == booking_id]
         return str(found[-1]) if found else ""
+
+    @cached_property
+    def labels(self) -> tuple[tuple[int, str], ...]:
+        """What the customer's words were labelled as, e.g. ``consented``, each with its place in the log.
+
+        Empty for a customer that labels nothing, whose words then are not judged by them.
+        """
+        found: list[tuple[int, str]] = []
+        for at, event in enumerate(self.case.log):
+            if event.kind == "heard" and isinstance(event.data, Mapping):
+                found += [(at, str(label)) for label in event.data.get("acts", ())]
+        return tuple(found)
+
+    def labelled(self, *beginnings: str) -> bool:
+        """Whether something the customer said was labelled with one of these beginnings."""
+        return any(label.startswith(beginnings) for _, label in self.labels)
 
     # -- failures
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Literal
@@ -13,13 +14,14 @@ from .episode import Episode
 from .money import refunds_match
 from .reckoning import captured, days_between, hours, in_time, moment, paid, percent_of, refunded, tier
 from .records import Act, Row, State
-from .words import usd
+from .words import plain, usd
 
 MEAL_LIMIT, DISPUTE_LIMIT = 6000, 4000
 PARKING_NIGHT = 1800  # the current article on parking
 PET_CLEANING, PET_NIGHT, PET_MOST = 3000, 1200, 15000  # the current article on pets
 DISPUTABLE = ("minibar", "laundry", "restaurant")
 EXTRAS = ("parking", "pet")
+EXTRA_WORDS = {"parking": ("parking", "garage"), "pet": ("pets?", "dogs?", "cats?")}
 MOST_CANDIDATES = 12
 
 
@@ -95,28 +97,37 @@ def disputes(episode: Episode) -> Iterator[Violation]:
             if row["kind"] not in DISPUTABLE or row["evidence"] == "signed":
                 yield Violation("7.2", f"charge {charge_id} ({row['kind']}, {row['evidence']}) was taken off")
         refund = sum(act.cents for act in episode.refunds(key, "dispute"))
-        if not _fits(state, unsigned(state, key), waived, refund):
+        if not _fits(state, unsigned(state, key), waived, refund, plain(episode.heard)):
             shown = ", ".join(f"{charge} {usd(cents)}" for charge, cents in waived.items())
             yield Violation(
                 "7.2", f"no choice of unsigned charges of {key} gives {shown or 'no waiver'} and {usd(refund)}"
             )
         if refund:
             yield from refunds_match(episode, "7.2", key, "dispute", refund)
+        spoken = [kind for kind in DISPUTABLE if kind in plain(episode.heard)]
+        of_kind = {kind: [row for row in _charges(state, key) if row["kind"] == kind] for kind in spoken}
+        signed = [kind for kind, rows in of_kind.items() if rows and all(row["evidence"] == "signed" for row in rows)]
+        if signed and episode.ticket.get("outcome") == "completed":
+            yield Violation("7.2", f"{signed[0]} was signed and stays, so the request is only partly completed")
         if _is_in_pieces(episode.refunds(key, "dispute")):
             yield Violation("7.4", f"the relief for {key} was not one refund of the sum")
 
 
-def _fits(state: State, charges: Sequence[Row], waived: dict[str, int], refund: int) -> bool:
+def _fits(state: State, charges: Sequence[Row], waived: dict[str, int], refund: int, heard: str) -> bool:
+    """Whether some choice of charges, of every kind that the guest spoke of, gives these waivers and this refund."""
+    named = [
+        row for row in charges if row["kind"] in heard.replace("mini bar", "minibar").replace("mini-bar", "minibar")
+    ]
     certain = [row for row in charges if row["id"] in waived]
-    open_to = [row for row in charges if row["id"] not in waived and not _is_open(state, row)][:MOST_CANDIDATES]
     if len(certain) < len(waived):
         return False
-    for size in range(len(open_to) + 1):
-        for more in combinations(open_to, size):
+    settled = [row for row in named or charges if row["id"] not in waived and not _is_open(state, row)]
+    for size in range(len(settled) + 1):
+        for more in combinations(settled[:MOST_CANDIDATES], size):
             relief = dispute_relief([*certain, *more])
-            if all(relief[key] == cents for key, cents in waived.items()) and refund == sum(
-                relief[row["id"]] for row in more
-            ):
+            covers = {row["kind"] for row in named} <= {row["kind"] for row in (*certain, *more)}
+            waivers_fit = all(relief[key] == cents for key, cents in waived.items())
+            if covers and waivers_fit and refund == sum(relief[row["id"]] for row in more):
                 return True
     return False
 
@@ -143,21 +154,30 @@ def charged_too_much(state: State, booking: Row) -> dict[str, int]:
     return {key: cents for key, cents in too_much.items() if cents}
 
 
+def named_extras(heard: str) -> set[str]:
+    """The extras that a guest spoke of."""
+    return {kind for kind, words in EXTRA_WORDS.items() if any(re.search(rf"\b{word}\b", heard) for word in words)}
+
+
 def price_corrections(episode: Episode) -> Iterator[Violation]:
     """Policy 7.3 and 7.4: exactly what was charged too much is taken off, or refunded in one sum once settled."""
+    named = named_extras(plain(episode.heard))
     for key in _booking_ids(episode, "extras_price"):
         state, booking = episode.start, episode.start.row("bookings", key)
         too_much = charged_too_much(state, booking)
-        for charge_id, cents in _waived(episode, key, "price_correction").items():
-            if cents != too_much.get(charge_id, 0):
-                due = usd(too_much.get(charge_id, 0))
-                yield Violation("7.3", f"{usd(cents)} was taken off {charge_id} where {due} was too much")
-        made = episode.refunds(key, "price_correction")
-        if made:
-            settled = [cents for row, cents in too_much.items() if not _is_open(state, state.row("charges", row))]
-            sums = [sum(part) for size in range(1, len(settled) + 1) for part in combinations(settled, size)]
-            yield from refunds_match(episode, "7.3", key, "price_correction", sum(settled), *sums)
-        if _is_in_pieces(made):
+        charges = {row["id"]: row for row in _charges(state, key)}
+        waived = _waived(episode, key, "price_correction")
+        asked = {row for row in too_much if not named or charges[row]["kind"] in named}
+        is_open = {row for row in charges if _is_open(state, charges[row])}
+        must = asked & is_open if named else set[str]()
+        for charge_id in sorted(waived.keys() | must):
+            cents, due = waived.get(charge_id, 0), too_much.get(charge_id, 0)
+            if cents != due:
+                yield Violation("7.3", f"{usd(cents)} was taken off {charge_id} where {usd(due)} was too much")
+        settled = [too_much[row] for row in sorted(asked - is_open)]
+        parts = [sum(part) for size in range(len(settled)) for part in combinations(settled, size)]
+        yield from refunds_match(episode, "7.3", key, "price_correction", sum(settled), *([] if named else parts))
+        if _is_in_pieces(episode.refunds(key, "price_correction")):
             yield Violation("7.4", f"the relief for {key} was not one refund of the sum")
 
 

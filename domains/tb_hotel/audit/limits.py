@@ -8,7 +8,7 @@ from itertools import combinations
 from tb_envs.authoring.audit import Violation
 
 from .before_arrival import cancellation_fee, cancellation_refund
-from .episode import Episode, same_call
+from .episode import READS, Episode, same_call
 from .folios import MOST_CANDIDATES, dispute_relief, unsigned
 from .reckoning import refunded_before, tier
 from .records import Act, Change, Row, State
@@ -18,6 +18,7 @@ from .words import usd
 LIMIT, PLATINUM_LIMIT = 50000, 75000
 ALWAYS_OURS = ("late_checkout", "folio_split", "charge_dispute", "extras_price", "relocation")
 OURS_IF_HOTEL_COLLECTS = ("room_change", "name_change", "service_complaint")
+LOOKS = ("get_folio", "list_refunds", "get_booking", "quote_cancellation", "quote_early_departure", "quote_relocation")
 NEVER_APPROVED = ("double_payment", "duplicate_booking", "price_correction", "corporate_rate", "relocation")
 
 
@@ -50,6 +51,14 @@ def tool_failures(episode: Episode) -> Iterator[Violation]:
         again = [e for e in episode.case.log if e.kind == "call" and e.call > done.call]
         if any(same_call(event) == same_call(done) for event in again):
             yield Violation("11.1", f"{done.name} was repeated though it had been carried out")
+    for failed in (*episode.failures, *episode.hidden_successes):
+        later = [event for event in episode.case.log if event.kind == "call" and event.call > failed.call]
+        looks = next((event.call for event in later if event.name in LOOKS), later[-1].call if later else 0)
+        writes = [event for event in later if not event.name.startswith(READS) and event.call < looks]
+        if writes:
+            yield Violation(
+                "11.1", f"{writes[0].name} was called after {failed.name} failed, before the records were read"
+            )
     stopped = min(episode.given_up.values(), default=0)
     topics = {act.topic for act in episode.acts if act.call < stopped}
     for act in episode.acts:

@@ -20,7 +20,6 @@ from .words import plain, usd
 PRICELESS = (
     "loyalty", "payment_error", "corporate_rate", "extras_price", "folio_split", "no_show", "service_complaint",
 )  # fmt: skip
-EXTRA_WORDS = {"parking": ("parking", "garage"), "pet": ("pet", "dog", "cat ", "cats")}
 
 
 def unfounded(episode: Episode) -> Iterator[Violation]:
@@ -72,7 +71,7 @@ def _due(episode: Episode, booking: Row, topic: str) -> str:
             cents = before_arrival.cancellation_refund(state, booking, now) if free else 0
         case "no_show" if booking["status"] == "no_show":
             cents = stays.no_show_due(state, booking, now).cents
-        case "service_complaint":
+        case "service_complaint" if booking["status"] in ("in_house", "checked_out"):
             cents = stays.complaint_due(state, booking)
             cents -= _returned(episode, key, "compensation")
         case "corporate_rate":
@@ -163,9 +162,8 @@ def _disputable(episode: Episode, booking: Row) -> str:
 
 def _named_extras(episode: Episode, booking: Row) -> int:
     """What was charged too much for the extras that the guest spoke of."""
-    heard = plain(episode.heard) + " "
     too_much = folios.charged_too_much(episode.start, booking)
-    named = {kind for kind, words in EXTRA_WORDS.items() if any(word in heard for word in words)}
+    named = folios.named_extras(plain(episode.heard))
     rows = episode.start.rows("charges")
     cents = sum(cents for key, cents in too_much.items() if rows[key]["kind"] in named)
     return cents - _returned(episode, booking["id"], "price_correction")

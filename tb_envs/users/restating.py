@@ -1,0 +1,327 @@
+"""Which of the customer's values a clause restates, rightly or wrongly.
+
+Refuses to guess: a value is right, wrong, or none of the customer's business (an example, the
+company's own address, another record's id).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from .clauses import Clause
+from .lexicon import EXAMPLES, OTHERS
+from .phrases import DROPPED, Span, stems
+from .values import NUMBERS, SKIP, Value, dates, digits, same_day, squash
+from .words import Is, Token, cents
+
+_CURRENCY = frozenset("usd eur gbp chf dollar dollars euro euros pound pounds bucks cad aud francs cents".split())
+_EXPLICIT = {"arrival": frozenset(("arriv", "start", "begin")), "departure": frozenset(("depart", "leav", "end"))}
+_UNTIL = frozenset(("depart", "leav", "to", "until", "til", "through", "end"))
+_NEW = frozenset("new mov chang instead reschedul rebook shift extend switch postpon".split())
+_PAID = frozenset(stems("charged paid amount total cost pay expected price"))
+_COUNTED = {
+    "guests": frozenset(stems("guest person people adult traveller pax")),
+    "nights": frozenset(("night",)),
+    "rooms": frozenset(("room",)),
+}
+_TITLES = frozenset("mr mrs ms miss dr".split())
+_ASIDE = frozenset(
+    "correct right okai you we i what please valid accurat stil same true up fine need mandatori requir miss not".split()
+)
+_WORDY = frozenset(("name", "place", "text", "time"))
+
+
+@dataclass(slots=True)
+class Restated:
+    """Facts that were restated rightly and wrongly, and (position, cents) of every amount."""
+
+    right: list[str] = field(default_factory=list[str])
+    wrong: list[str] = field(default_factory=list[str])
+    amounts: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+
+
+@dataclass(slots=True)
+class _Scene:
+    """A clause under examination. `asking`: silence about a wrong value would confirm it or consent to it."""
+
+    clause: Clause
+    found: list[Span]
+    known: Mapping[str, Value]
+    checking: bool
+    asking: bool
+    out: Restated
+
+    def names(self, value: Value) -> bool:
+        return any(span.means.fact == value.group for span in self.found)
+
+    def judge(self, value: Value, is_right: bool, is_wrong: bool) -> None:
+        if is_right:
+            self.out.right.append(value.fact)
+        elif is_wrong:
+            self.out.wrong.append(value.fact)
+
+
+def restated(
+    clause: Clause, found: list[Span], known: Mapping[str, Value], checking: bool, consenting: bool
+) -> Restated:
+    """What the clause restates of `known`.
+
+    Args:
+        clause: the clause.
+        found: the facts it names.
+        known: the customer's values by fact.
+        checking: the agent asks whether it is right.
+        consenting: the agent asks for a go-ahead: values are part of what would be agreed to.
+    """
+    out = Restated()
+    if not checking and EXAMPLES.intersection(clause.row):
+        return out
+    scene = _Scene(clause, found, known, checking, checking or consenting, out)
+    kinds = {token.kind for token in clause.words}
+    if kinds & {Is.NUMBER, Is.AMOUNT}:
+        out.amounts = _amounts(clause.words)
+    if len(kinds) > 1 or Is.WORD not in kinds:
+        _exact(scene)
+        _dates(scene, consenting)
+    if checking or consenting or found:
+        _words(scene)
+    return out
+
+
+def _amounts(words: list[Token]) -> list[tuple[int, int]]:
+    out: list[tuple[int, int]] = []
+    for at, token in enumerate(words):
+        if token.kind is Is.AMOUNT and isinstance(token.value, int):
+            out.append((at, token.value))
+        elif token.kind is Is.NUMBER:
+            near = words[at - 1].text if at else "", words[at + 1].text if at + 1 < len(words) else ""
+            if _CURRENCY.intersection(near) and (number := cents(token.text)) is not None:
+                out.append((at, number))
+    return out
+
+
+# — ids, e-mails, phones, cards, numbers ——————————————————————————————————————————————————————————
+
+
+def _exact(scene: _Scene) -> None:
+    clause, known = scene.clause, scene.known
+    words, row = clause.words, clause.row
+    foreign = bool(OTHERS.intersection(row))
+    money = dict(scene.out.amounts)
+    at = 0
+    while at < len(words):
+        token = words[at]
+        if token.kind is Is.EMAIL:
+            named = any(span.means.fact == "email" for span in scene.found) and "your" in clause.dets
+            noticed = scene.asking or named or clause.dets[at] == "your"
+            _one_of(scene, "email", lambda v, t=token.text: v.text.lower() == t, noticed and not foreign)
+        elif token.kind is Is.ID:
+            _identifier(scene, at, squash(token.text))
+        elif at in money:
+            for value in known.values():
+                if value.kind == "amount" and value.number is not None:
+                    about = scene.names(value) or (scene.checking and not _PAID.isdisjoint(row))
+                    scene.judge(value, money[at] == value.number, scene.asking and about)
+        elif token.kind is Is.NUMBER:
+            run, hi = digits(token.text), at + 1
+            while hi < len(words) and words[hi].kind is Is.NUMBER and len(run) < 15 and "." not in words[hi].text:
+                run, hi = run + digits(words[hi].text), hi + 1
+            if len(run) >= 7:
+                _one_of(scene, "phone", lambda v, t=run: _same_phone(v.key, t), scene.asking and not foreign)
+                at = hi
+                continue
+            _number(scene, at, token)
+        at += 1
+
+
+def _same_phone(one: str, other: str) -> bool:
+    return one.endswith(other[-7:]) or other.endswith(one[-7:])
+
+
+def _one_of(scene: _Scene, kind: str, same: Callable[[Value], bool], noticed: bool) -> None:
+    mine = [value for value in scene.known.values() if value.kind == kind]
+    hit = [value.fact for value in mine if same(value)]
+    if hit:
+        scene.out.right.extend(hit)
+    elif mine and noticed:
+        scene.out.wrong.append(mine[0].fact)
+
+
+def _identifier(scene: _Scene, at: int, key: str) -> None:
+    """An id: one of the customer's own; a wrong one when it looks like an own one or is called by its name."""
+    exact = [v.fact for v in scene.known.values() if v.kind in ("id", "text") and (v.key == key or key in v.same)]
+    if exact:
+        scene.out.right.extend(exact)
+        return
+    prefix = key.rstrip("0123456789")
+    if "new" in scene.clause.row:
+        return
+    for value in scene.known.values():
+        if value.kind == "id":
+            named = any(span.means.fact == value.group and 0 <= at - span.hi < 4 for span in scene.found)
+            alike = value.key.rstrip("0123456789") == prefix
+            if (alike and (scene.asking or named)) or (named and scene.asking):
+                scene.out.wrong.append(value.fact)
+                return
+
+
+def _number(scene: _Scene, at: int, token: Token) -> None:
+    row = scene.clause.row
+    plain = digits(token.text)
+    for value in scene.known.values():
+        kind = value.kind
+        if kind == "digits" and len(plain) == 4:
+            card = "card" in row or "end" in row or scene.names(value)
+            scene.judge(value, value.key.endswith(plain), scene.asking and card and not 1990 < int(plain) < 2100)
+        elif kind == "id" and len(plain) > 3:
+            scene.judge(value, digits(value.key) == plain, False)
+        elif kind == "amount" and scene.names(value):
+            scene.judge(value, cents(token.text) == value.number, scene.asking)
+        elif kind == "number" and (_counts(row, at, value) or scene.names(value)):
+            scene.judge(value, token.value == value.number, scene.asking or value.fact not in scene.out.right)
+
+
+def _counts(row: list[str], at: int, value: Value) -> bool:
+    return at + 1 < len(row) and row[at + 1] in _COUNTED.get(value.group, ())
+
+
+# — dates —————————————————————————————————————————————————————————————————————————————————————————
+
+
+def _dates(scene: _Scene, consenting: bool) -> None:
+    heard = dates(scene.clause.words)
+    mine = [value for value in scene.known.values() if value.kind == "date" and value.days] if heard else []
+    if not mine:
+        return
+    row = scene.clause.row
+    ranged = len(heard) == 2 and heard[1][0] - heard[0][1] <= 2
+    seen: set[str] = set()
+    for at, (lo, _, day) in enumerate(heard):
+        right = [value.fact for value in mine if any(same_day(day, own) for own in value.days)]
+        if right:
+            scene.out.right.extend(right)
+            seen.update(right)
+            continue
+        role = _role(row, lo)
+        if not role and ranged:
+            role = "departure" if at else "arrival"
+        for value in _meant(scene, mine, role, bool(_EXPLICIT.get(role) and _told(row, lo)), consenting):
+            if value.fact not in seen:
+                scene.out.wrong.append(value.fact)
+                seen.add(value.fact)
+                break
+
+
+def _told(row: list[str], lo: int) -> str:
+    """The role that words before the date give it outright."""
+    before = row[max(0, lo - 4) : lo]
+    return next((name for name in ("departure", "arrival") if not _EXPLICIT[name].isdisjoint(before)), "")
+
+
+def _role(row: list[str], lo: int) -> str:
+    if told := _told(row, lo):
+        return told
+    return "departure" if _NEW.isdisjoint(row) and not _UNTIL.isdisjoint(row[max(0, lo - 3) : lo]) else ""
+
+
+def _meant(scene: _Scene, mine: list[Value], role: str, told: bool, consenting: bool) -> list[Value]:
+    """The facts that a date which is none of the customer's may be a wrong spelling of."""
+    row, clause = scene.clause.row, scene.clause
+    fresh = not _NEW.isdisjoint(row)
+    if told and not fresh:
+        return [value for value in mine if value.group == role]
+    named = [value for value in mine if scene.names(value) and value.group != "dates"]
+    if named:
+        return [value for value in named if not role or value.group not in ("arrival", "departure") or value.group == role]
+    if fresh and (scene.checking or consenting):
+        new = [value for value in mine if value.group.startswith("new")]
+        late = [value for value in new if value.group == "new_departure"]
+        if role == "departure":
+            return late or [value for value in new if len(value.days) > 1]
+        return [value for value in new if value not in late]
+    if scene.checking:
+        guess = [value for value in mine if value.group in (role or "arrival", "dates")]
+        return guess or (mine if len(mine) == 1 else [])
+    if "record" in clause.labels and ("booking" in row or "stay" in row) and "your" in clause.dets and not _deed(clause):
+        return [value for value in mine if value.group == (role or "arrival")]
+    return []
+
+
+def _deed(clause: Clause) -> bool:
+    """A past deed has a date of its own: "your booking was cancelled on 3 March"."""
+    return any(token.text.endswith("ed") or token.text in ("paid", "made", "sent") for token in clause.words)
+
+
+# — names, places, texts ——————————————————————————————————————————————————————————————————————————
+
+
+def _words(scene: _Scene) -> None:
+    clause, out = scene.clause, scene.out
+    row = clause.row
+    texts = {token.text for token in clause.words}
+    stem_set = set(row)
+    for value in scene.known.values():
+        if value.fact in out.right:
+            continue
+        if value.kind == "number":
+            _count(scene, value)
+            continue
+        if value.kind not in _WORDY:
+            continue
+        span = next((s for s in scene.found if s.means.fact == value.group and not s.means.loose), None)
+        if span is None and scene.checking:
+            span = _addressed(clause, value)
+        if span is None and not scene.checking and texts.isdisjoint(value.plain) and not value.same:
+            continue
+        if _says(value, stem_set, clause):
+            out.right.append(value.fact)
+        elif scene.checking and not value.others.isdisjoint(row) and value.words.isdisjoint(row):
+            out.wrong.append(value.fact)
+        elif span is not None and _stated(clause, span, value):
+            if scene.checking or (clause.dets[span.lo] == "your" and value.group != "reason"):
+                out.wrong.append(value.fact)
+
+
+def _says(value: Value, here: set[str], clause: Clause) -> bool:
+    """Whether the clause has the value: all its words, of a long one most, or another spelling."""
+    words = value.words
+    both = len(words & here)
+    if words and (both == len(words) if len(words) < 3 else both * 5 >= len(words) * 3):
+        return True
+    if value.same or (value.kind == "text" and value.numbered):
+        heard = squash("".join(token.text for token in clause.words))
+        return any(spelled in heard for spelled in (*value.same, value.key if value.numbered else "") if spelled)
+    return False
+
+
+def _count(scene: _Scene, value: Value) -> None:
+    """ "Two guests"."""
+    row = scene.clause.row
+    for at, word in enumerate(row):
+        if word in NUMBERS and _counts(row, at, value):
+            scene.judge(value, NUMBERS[word] == value.number, scene.checking)
+
+
+def _addressed(clause: Clause, value: Value) -> Span | None:
+    """ "Am I speaking with Mr Smith": a name without the word for it."""
+    row = clause.row
+    if value.group in ("name", "surname", "caller"):
+        for at, word in enumerate(row):
+            if word in _TITLES or (word in ("with", "to") and at and row[at - 1] in ("speak", "talk", "chat")):
+                return Span(at, at + 1, None)
+    return None
+
+
+def _stated(clause: Clause, span: Span, value: Value) -> bool:
+    """Whether the fact named at `span` is given a value in the clause, other than its own."""
+    verb = span.means is None or span.hi in clause.commas
+    for at in range(span.hi, min(span.hi + 6, len(clause.row))):
+        stem, token = clause.row[at], clause.words[at]
+        if stem in ("is", "as", "are", "was"):
+            verb = True
+        elif stem in _ASIDE:
+            return False
+        elif verb and stem not in SKIP and token.text not in DROPPED and (value.kind != "name" or token.capital):
+            return True
+    return False
