@@ -182,6 +182,7 @@ class Episode:
 
     async def _run(self, turn: Turn) -> str:
         calls = [call._replace(id=call.id or f"call_{self.tool_calls + n}") for n, call in enumerate(turn.calls, 1)]
+        written = [json.dumps(dict(call.arguments)) for call in calls]
         self.messages.append(
             {
                 "role": "assistant",
@@ -190,26 +191,26 @@ class Episode:
                     {
                         "id": call.id,
                         "type": "function",
-                        "function": {"name": call.name, "arguments": json.dumps(dict(call.arguments))},
+                        "function": {"name": call.name, "arguments": arguments},
                     }
-                    for call in calls
+                    for call, arguments in zip(calls, written, strict=True)
                 ],
             }
         )
         lines: list[str] = []
-        for call in calls:
+        for call, arguments in zip(calls, written, strict=True):
             if self.outcome:
                 result = error_result("refused", "The conversation has ended; this call was not carried out.")
             elif self.tool_calls >= self.limits.tool_calls:
                 self._end("limit:tool_calls")
                 result = error_result("refused", "The limit of tool calls is reached; this call was not carried out.")
             else:
-                result = await self._call(call)
+                result = await self._call(call, arguments)
             self.messages.append({"role": "tool", "tool_call_id": call.id, "name": call.name, "content": result.text})
             lines.append(f"[{call.name[:80]}] {result.text}")
         return "\n".join(lines)
 
-    async def _call(self, call: ToolCall) -> ToolResult:
+    async def _call(self, call: ToolCall, written: str) -> ToolResult:
         assert self.backend is not None
         self.tool_calls += 1
         number = self.tool_calls
@@ -222,7 +223,7 @@ class Episode:
             changes = self.backend.take_changes()
             self.changes += changes
         arguments = result.arguments or call.arguments
-        self._note(Event("call", call.name, "", arguments, result.ok, number))
+        self._note(Event("call", call.name, written, arguments, result.ok, number))
         self.log += [Event("row", change.table, change.key, change, True, number) for change in changes]
         self._note(Event("result", call.name, result.text, result.data, result.ok, number))
         if result.ok and call.name == END:

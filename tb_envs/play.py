@@ -74,11 +74,21 @@ def run(
     *,
     settings: Settings | None = None,
     retries: int = RETRIES,
+    first: int = 0,
     on_attempt: Callable[[Attempt], None] | None = None,
 ) -> RunSummary:
-    """Play every task once with a fresh agent each; a system error is retried, then reported as one."""
+    """Play every task once with a fresh agent each; a system error is retried, then reported as one.
+
+    Args:
+        task_ids: the tasks.
+        agent_name: as of `make_agent`.
+        settings: of the episodes.
+        retries: new attempts after a system error, at most.
+        first: number of the first attempt; it only seeds injected faults, so that rounds meet different ones.
+        on_attempt: hears of each attempt as it ends.
+    """
     summary = RunSummary()
-    for attempt in attempts(task_ids, agent_name, settings=settings, retries=retries):
+    for attempt in attempts(task_ids, agent_name, settings=settings, retries=retries, first=first):
         summary.attempts.append(attempt)
         if on_attempt is not None:
             on_attempt(attempt)
@@ -86,7 +96,12 @@ def run(
 
 
 def attempts(
-    task_ids: Iterable[str], agent_name: str, *, settings: Settings | None = None, retries: int = RETRIES
+    task_ids: Iterable[str],
+    agent_name: str,
+    *,
+    settings: Settings | None = None,
+    retries: int = RETRIES,
+    first: int = 0,
 ) -> Iterable[Attempt]:
     """The attempts of `run`, one by one."""
     agent = make_agent(agent_name)
@@ -94,10 +109,10 @@ def attempts(
     for task_id in task_ids:
         task = get_task(task_id)
         tried = 0
-        play(task, agent, episode=episode)
+        play(task, agent, episode=episode, attempt=first)
         while episode.outcome.startswith("error:") and tried < retries:
             tried += 1
-            play(task, agent, episode=episode, attempt=tried)
+            play(task, agent, episode=episode, attempt=first + tried)
         yield Attempt(
             task_id=task.id,
             outcome=episode.outcome,

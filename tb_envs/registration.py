@@ -40,8 +40,8 @@ def load_domain(name: str) -> Domain:
 
     if name not in _found():
         close = difflib.get_close_matches(name, _found(), 1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise UsageError(f"unknown domain {name!r}{hint} Installed: {', '.join(_found()) or 'none'}")
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise UsageError(f"unknown domain {name!r}.{hint} Installed: {', '.join(_found()) or 'none'}")
     domain = _found()[name].load()
     if not isinstance(domain, Domain):
         raise DomainError(f"entry point {GROUP}:{name} gives {type(domain).__name__}, not a Domain")

@@ -97,7 +97,11 @@ def build_task(domain: Domain, family: Family, index: int) -> Task:
     offset = Rng(*stream, "clock").between(0, 8 * 12) * 5
     now = show_time(parse_time(domain.clock) + timedelta(minutes=offset))
     world = domain.world(domain.specs, stream=(*stream[:2], index), now=now, index=index, base=domain.seed_rows)
-    scenario = family.build(world)
+    try:
+        scenario = family.build(world)
+    except Exception as error:
+        where = f"{domain.name}/{family.name}/{index}"
+        raise DomainError(f"{where}: the family breaks: {type(error).__name__}: {error}") from error
     names = [item.name for item in scenario.expects]
     if len(set(names)) != len(names):
         raise DomainError(f"{domain.name}/{family.name}/{index}: two expectations share a name: {names}")

@@ -70,7 +70,7 @@ class ModelConfig(Strict):
     hidden: Positive = 64
     layers: Positive = 2
     heads: Positive = 4
-    vocabulary: Annotated[int, Field(ge=300)] = 2048
+    vocabulary: Annotated[int, Field(ge=300)] = 3072
     texts: Positive = 16
 
 

@@ -27,9 +27,9 @@ class Renderer:
     Args:
         tokenizer: any of transformers' with a chat template whose end-of-turn token is its ``eos_token``.
         prompt: ``full``: the instructions with the whole policy, and each tool's description and JSON schema.
-            ``compact``: *leaves out the policy text, every tool's description and the help, enums and limits of its
-            arguments*; what stays is the agent's role, the time, how to act, and per tool its name with its arguments'
-            names and types. A model trained on it has not read the rules, so it cannot know them: for smoke tests.
+            ``compact``: *leaves out the policy text, every tool's description, and the types, enums, help and limits of
+            its arguments*; what stays is the agent's role, the time, how to act, and the names of the tools and of
+            their arguments. A model trained on it has not read the rules, so it cannot know them: for smoke tests.
 
     Raises:
         UsageError: the template is not additive; the message says what broke.
@@ -92,6 +92,5 @@ class Renderer:
         return safe
 
 
-def _signature(function: Mapping[str, Any]) -> dict[str, Any]:
-    properties: Mapping[str, Any] = function["parameters"].get("properties", {})
-    return {"name": function["name"], "arguments": {name: item.get("type", "any") for name, item in properties.items()}}
+def _signature(function: Mapping[str, Any]) -> dict[str, str]:
+    return {function["name"]: ", ".join(function["parameters"].get("properties", {}))}

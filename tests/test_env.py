@@ -331,7 +331,7 @@ def test_wrong_options_name_the_right_ones() -> None:
     for kwargs in ({"backend": "cloud"}, {"reward": "big"}, {"faults": {"fire": 1}}):
         with pytest.raises(ValueError, match="valid"):
             ThinkingBoxEnv("hotel", **kwargs).reset(seed=0)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="did you mean 'hotel'"):
+    with pytest.raises(ValueError, match="Did you mean 'hotel'"):
         ThinkingBoxEnv("hotell").reset(seed=0)
 
 

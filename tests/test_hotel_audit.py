@@ -1,31 +1,33 @@
 """The hotel's judge on small hand-made episodes: for each section right acts pass and wrong ones are found.
 
-Nothing here uses the tools, the policy functions or the families: an episode is a few rows, a few words and a few row
-changes. `Play` writes them down as a real episode would.
+A case is one line, however long, so that cases can be read against each other. Nothing here uses the tools, the policy functions
+or the families: an episode is a few rows, a few words and a few row changes, written down by `Play` as a real one is.
 """
 
+# ruff: noqa: E501
 import ast
 from collections.abc import Callable, Sequence
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from tb_hotel.audit import audit
-from tb_hotel.models import Base
 
 from tb_envs.authoring.audit import Case, Violation
 from tb_envs.session.log import Event
 from tb_envs.store.journal import RowChange
+from tb_hotel.audit import audit
+from tb_hotel.models import Base
 
-NOW = datetime(2031, 5, 14, 9, 0, tzinfo=timezone.utc)
+NOW = datetime(2031, 5, 14, 9, 0, tzinfo=UTC)
 PRICES = {"STD": 10000, "SUP": 13000, "DLX": 18000}
 PLANS = {"FLEX": "flexible", "SEMI": "semi_flexible", "NRF": "non_refundable", "CORP": "corporate", "GRP": "group"}
 FACTS = {"booking_id": "BK-1", "email": "ana@home.net", "postcode": "1000-101", "birth_date": "1980-02-03"}
 OPENING = "I am Ana Silva, booking BK-1, ana@home.net, 1000-101, born 3 February 1980, or is it BK-2 or BK-3."
 
-Tables = dict[str, dict[str, dict[str, Any]]]
+Row = dict[str, Any]
+Tables = dict[str, dict[str, Row]]
 FINAL = {
     "within_policy": ("completed", "closed", "front_desk"),
     "manager_granted": ("completed", "closed", "front_desk"),
@@ -66,6 +68,10 @@ def columns(table: str) -> list[str]:
     return list(Base.metadata.tables[table].columns.keys())
 
 
+def written(table: str, row: Row | None) -> tuple[Any, ...] | None:
+    return None if row is None else tuple(row[name] for name in columns(table))
+
+
 def days(first: str, number: int) -> list[str]:
     return [(date.fromisoformat(first) + timedelta(days=n)).isoformat() for n in range(number)]
 
@@ -100,7 +106,7 @@ def add_payment(tables: Tables, key: str, folio_id: str, cents: int, at: str, **
 
 def world(
     plan: str = "FLEX", tier: str = "", arrival: str = "2031-05-20", nights: int = 3, price: int = 10000,
-    paid: int | None = None, rows: Sequence[tuple[str, str, dict[str, Any]]] = (), **booking: Any,
+    paid: int | None = None, rows: Sequence[tuple[str, str, Row]] = (), **booking: Any,
 ) -> Tables:  # fmt: skip
     """Ana, her booking BK-1 and what stands around it; `rows` adds or changes rows."""
     tables: Tables = {name: {} for name in Base.metadata.tables}
@@ -144,15 +150,15 @@ class Play:
     def say(self, text: str) -> None:
         self.log.append(Event("said", "", text, {}, True, 0))
 
-    def do(self, tool: str, *rows: tuple[str, str, dict[str, Any]], failed: bool = False, **arguments: Any) -> None:
+    def do(self, tool: str, *rows: tuple[str, str, Row], failed: bool = False, **arguments: Any) -> None:
         """One call that writes these rows; one that failed may have written them all the same."""
         self.call += 1
         self.log.append(Event("call", tool, "", arguments, not failed, self.call))
         for table, key, values in rows:
-            old = self.after[table].get(key)
+            before = written(table, self.after[table].get(key))
             put(self.after, table, key, **values)
-            before, after = (row and tuple(row[name] for name in columns(table)) for row in (old, self.after[table][key]))
-            self.changes.append(RowChange(len(self.changes) + 1, self.call, table, key, before or None, after or None))
+            after = written(table, self.after[table][key])
+            self.changes.append(RowChange(len(self.changes) + 1, self.call, table, key, before, after))
         data = {"error": {"type": "temporary_failure", "message": "timed out"}} if failed else {"available": True}
         self.log.append(Event("result", tool, "", data, not failed, self.call))
 
@@ -169,9 +175,9 @@ Step = Callable[[Play], None]
 # -- steps
 
 
-def check(*facts: str, ok: bool = True, caller: str = "guest", guest: str = "GS-1", **other: str) -> Step:
+def check(*facts: str, ok: bool = True, caller: str = "guest", guest: str = "GS-1") -> Step:
     named = [name for name in FACTS if name in facts] or [*FACTS][:3]
-    given = {**{name: FACTS[name] for name in named}, **other}
+    given: Row = {name: FACTS[name] for name in named}
     row = {"guest_id": guest, "caller": caller, "facts_given": len(given), "facts_matched": len(given) if ok else 0}
     row["result"] = "passed" if ok else "failed"
     return lambda p: p.do(
@@ -295,13 +301,13 @@ def play(small: Small) -> list[Violation]:
 
 # -- worlds that several cases share
 
-SOON = {"arrival": "2031-05-15"}  # 30 hours of notice
+SOON: Row = {"arrival": "2031-05-15"}  # 30 hours of notice
 TWO_PAYMENTS = world("SEMI", rows=[("payments", "PM-1", {"amount_cents": 10000})], **SOON)
 add_payment(TWO_PAYMENTS, "PM-9", "FO-1", 20000, "2031-04-01T10:00:00Z")
 DEAR = world(price=30000, arrival="2031-05-14")  # 6 hours, fee 300.00 of 900.00
-IN_HOUSE = {"arrival": "2031-05-12", "status": "in_house"}  # nights 12, 13, 14
+IN_HOUSE: Row = {"arrival": "2031-05-12", "status": "in_house"}  # nights 12, 13, 14
 FAULT = ("room_blocks", "RB-1", {"room_id": "LIS-1", "first_night": "2031-05-10", "last_night": "2031-05-12"})
-GONE = {"arrival": "2031-05-10", "status": "checked_out"}
+GONE: Row = {"arrival": "2031-05-10", "status": "checked_out"}
 
 
 def with_mail(body: str, at: str, **values: Any) -> Tables:
@@ -310,7 +316,9 @@ def with_mail(body: str, at: str, **values: Any) -> Tables:
     return world(rows=rows, arrival="2031-05-10", status="no_show", **values)
 
 
-def with_charges(*charges: tuple[str, int, str], folio: str = "open", rows: Sequence[Any] = (), **values: Any) -> Tables:
+def with_charges(
+    *charges: tuple[str, int, str], folio: str = "open", rows: Sequence[Any] = (), **values: Any
+) -> Tables:
     made = [
         (
             "charges",
@@ -323,7 +331,12 @@ def with_charges(*charges: tuple[str, int, str], folio: str = "open", rows: Sequ
 
 
 def company(**values: Any) -> Tables:
-    charges = [("room", 30000, "none"), ("breakfast", 4500, "none"), ("restaurant", 6000, "none"), ("minibar", 900, "none")]
+    charges = [
+        ("room", 30000, "none"),
+        ("breakfast", 4500, "none"),
+        ("restaurant", 6000, "none"),
+        ("minibar", 900, "none"),
+    ]
     return with_charges(*charges, corporate_account_id="CO-1", **values)
 
 
@@ -360,9 +373,9 @@ def unusable(tier: str = "gold", free: int = 0, **values: Any) -> Tables:
 
 
 RELOCATE = change("relocate_booking", status="relocated", relocated_to="LIZ")
-OTA = {"channel": "ota", "partner_id": "PT-1"}
+OTA: Row = {"channel": "ota", "partner_id": "PT-1"}
 DENIED = [*START, ask_manager("denied", 60000)]
-FAILED_TWICE = [refund("PM-1", 30000, "cancellation", "not done")] * 2
+FAILED = [refund("PM-1", 30000, "cancellation", "not done"), call("get_folio", folio_id="FO-1")]
 
 CASES = [
     # 1 and 2: how we work, who may ask
@@ -375,6 +388,8 @@ CASES = [
     Small("live ticket used", "", world(rows=[("tickets", "TK-1", {"guest_id": "GS-1", "booking_id": "BK-1", "topic": "cancellation", "status": "on_hold"})]), [*START, cancel(), refund("PM-1", 30000, "cancellation"), message("cancellation_confirmed", "BK-1"), ticket("cancellation", "within_policy", key="TK-1"), end]),
     Small("profile changed", "1.7", world(), [*START, lambda p: p.do("x", ("guests", "GS-1", {"email": "new@home.net"})), *close("cancellation", "policy_refused")]),
     Small("booking told before the check", "1.5", world(), [hear("I am Ana Silva."), lambda p: p.say("Is it about BK-1?"), *START, cancel(), refund("PM-1", 30000, "cancellation"), *close("cancellation")]),
+    Small("second request", "", world(), [*START, change("set_late_checkout", late_checkout_hour=12), charge("late_checkout", 2000), message("change_confirmed", "BK-1"), ticket("late_checkout", "within_policy"), hear("And one more thing.", "second_request"), yes, change("change_stay_name", stay_name="Anna Silva"), end]),
+    Small("other topic", "13.1", world(), [*START, cancel(), refund("PM-1", 30000, "cancellation"), *close("date_change", template="cancellation_confirmed")]),
     Small("two facts, protected", "2.2", world(), [START[0], check("booking_id", "email"), yes, cancel(), refund("PM-1", 30000, "cancellation"), *close("cancellation")]),
     Small("two facts, unprotected", "", world(), [START[0], check("booking_id", "email"), yes, change("set_late_checkout", late_checkout_hour=12), charge("late_checkout", 2000), *close("late_checkout")]),
     Small("third try counts", "2.3", world(), [START[0], check(ok=False), check(ok=False), check(), yes, cancel(), refund("PM-1", 30000, "cancellation"), *close("cancellation")]),
@@ -382,6 +397,8 @@ CASES = [
     Small("fact not named", "2.1", world(), [hear("I am Ana Silva, BK-1, 1000-101."), check(), yes, cancel(), refund("PM-1", 30000, "cancellation"), *close("cancellation")]),
     Small("not verified", "", world(), [START[0], check(ok=False), check(ok=False), note("security"), *close("cancellation", "identity_failed")]),
     Small("not verified, no note", "13.5", world(), [START[0], check(ok=False), check(ok=False), *close("cancellation", "identity_failed")]),
+    Small("not asked for more", "2.3", world(), [START[0], check(ok=False), note("security"), *close("cancellation", "identity_failed")]),
+    Small("knows no more", "", world(), [START[0], check("booking_id"), hear("I have nothing else.", "unknown:phone"), note("security"), *close("cancellation", "identity_failed")]),
     Small("verified and sent away", "13.2", world(), [START[0], check(ok=False), check(), note("security"), *close("cancellation", "identity_failed")]),
     Small("third party refused", "", world(), [START[0], check(caller="third_party"), *close("cancellation", "not_authorised")]),
     Small("third party served", "2.4", world(), [START[0], check(caller="third_party"), yes, cancel(), refund("PM-1", 30000, "cancellation"), *close("cancellation")]),
@@ -397,6 +414,7 @@ CASES = [
     Small("refund left out", "4.5", world(), [*START, cancel(), *close("cancellation")]),
     Small("grace", "", world("NRF", arrival="2031-05-22", booked_at="2031-05-13T09:00:00Z"), [*START, cancel(), refund("PM-1", 30000, "cancellation"), *close("cancellation")]),
     Small("grace, a minute late", "4.5", world("NRF", arrival="2031-05-22", booked_at="2031-05-13T08:59:00Z"), [*START, cancel(), refund("PM-1", 30000, "cancellation"), *close("cancellation")]),
+    Small("the room not named", "4.7", booked_twice("2031-04-03T10:00:00Z", reservation_code="R-1", room_type_id="DLX"), [hear("I am Ana Silva, BK-1, ana@home.net, 1000-101. Cancel the Deluxe room, BK-2.", "gave:email"), check(), yes, cancel(), refund("PM-1", 30000, "cancellation"), *close("cancellation")]),
     Small("nothing back, kept", "", world("NRF"), [*START, *close("cancellation", "policy_refused")]),
     Small("nothing back, called declined", "13.2", world("NRF"), [*START, *close("cancellation", "guest_declined")]),
     Small("refused though free", "13.2", world(), [*START, *close("cancellation", "policy_refused")]),
@@ -408,6 +426,7 @@ CASES = [
     Small("upgrade, gold", "", world(tier="gold"), [*START, change("change_room_type", room_type_id="SUP"), charge("upgrade", 7200), *close("room_change")]),
     Small("upgrade, 48 hours", "", world(tier="gold", arrival="2031-05-15"), [*START, change("change_room_type", room_type_id="SUP"), charge("upgrade", 5400), *close("room_change")]),
     Small("upgrade, discounts added", "5.5", world(tier="gold", arrival="2031-05-15"), [*START, change("change_room_type", room_type_id="SUP"), charge("upgrade", 3600), *close("room_change")]),
+    Small("the category chosen first", "1.7", world(), [*START, hear("The Deluxe sounds nice."), hear("Wait, the Superior is enough."), change("change_room_type", room_type_id="DLX"), charge("upgrade", 24000), *close("room_change")]),
     Small("correction of a name", "", world("NRF"), [*START, change("change_stay_name", stay_name="Àna Silvas"), *close("name_change")]),
     Small("transfer without fee", "5.6", world(), [*START, change("change_stay_name", stay_name="Rui Costa"), *close("name_change")]),
     Small("transfer", "", world(), [*START, change("change_stay_name", stay_name="Rui Costa"), charge("transfer_fee", 2500), *close("name_change")]),
@@ -436,10 +455,12 @@ CASES = [
     Small("dispute, small", "", with_charges(("minibar", 2500, "none"), ("laundry", 1500, "none")), [*START, waive("CH-1", 2500, "dispute"), waive("CH-2", 1500, "dispute"), note("goodwill"), *close("charge_dispute")]),
     Small("dispute, over 40", "7.2", with_charges(("minibar", 2500, "none"), ("laundry", 1501, "none")), [*START, waive("CH-1", 2500, "dispute"), waive("CH-2", 1501, "dispute"), note("goodwill"), *close("charge_dispute")]),
     Small("dispute, settled", "", with_charges(("minibar", 2501, "none"), ("laundry", 1501, "none"), folio="settled"), [*START, refund("PM-1", 2002, "dispute"), note("goodwill"), *close("charge_dispute")]),
+    Small("dispute, one forgotten", "7.2", with_charges(("minibar", 2500, "none"), ("laundry", 900, "none")), [*START, hear("The minibar and the laundry are not mine."), waive("CH-1", 2500, "dispute"), note("goodwill"), *close("charge_dispute")]),
     Small("dispute, signed", "7.2", with_charges(("minibar", 2500, "signed")), [*START, waive("CH-1", 2500, "dispute"), note("goodwill"), *close("charge_dispute")]),
     Small("dispute, partly", "", with_charges(("minibar", 2500, "none"), ("laundry", 900, "signed")), [*START, waive("CH-1", 2500, "dispute"), note("goodwill"), message("billing_confirmed", "BK-1"), ticket("charge_dispute", "policy_refused", outcome="partly_completed"), end]),
     Small("parking, gold", "", with_charges(("parking", 5400, "none"), tier="gold"), [*START, waive("CH-1", 1800, "price_correction"), *close("extras_price")]),
     Small("parking by the old article", "7.3", with_charges(("parking", 5400, "none"), tier="gold"), [*START, waive("CH-1", 5400, "price_correction"), *close("extras_price")]),
+    Small("parking, pets forgotten", "7.3", with_charges(("parking", 7400, "none"), ("pet", 9900, "none"), pets=1), [*START, hear("It is about the parking and the dog."), waive("CH-1", 2000, "price_correction"), *close("extras_price")]),
     Small("pets, settled, capped", "", with_charges(("pet", 18000, "none"), folio="settled", nights=6, pets=2), [*START, refund("PM-1", 3000, "price_correction"), *close("extras_price")]),
     Small("double payment", "", paid_twice("2031-03-02T10:00:00Z"), [*START, refund("PM-2", 30000, "double_payment"), *close("payment_error")]),
     Small("double payment, the first one", "7.5", paid_twice("2031-03-02T10:00:00Z"), [*START, refund("PM-1", 30000, "double_payment"), *close("payment_error")]),
@@ -469,11 +490,13 @@ CASES = [
     Small("partner decides", "", world(**OTA), [*START, *close("cancellation", "partner_owns")]),
     Small("partner's booking cancelled", "10.1", world(**OTA), [*START, cancel(), refund("PM-1", 30000, "cancellation"), *close("cancellation")]),
     Small("partner's guest, late check-out", "", world(**OTA), [*START, change("set_late_checkout", late_checkout_hour=12), charge("late_checkout", 2000), *close("late_checkout")]),
-    Small("time-out, repeated once", "", world(), [*START, cancel(), FAILED_TWICE[0], refund("PM-1", 30000, "cancellation"), *close("cancellation")]),
+    Small("time-out, repeated once", "", world(), [*START, cancel(), *FAILED, refund("PM-1", 30000, "cancellation"), *close("cancellation")]),
+    Small("time-out, repeated blindly", "11.1", world(), [*START, cancel(), FAILED[0], refund("PM-1", 30000, "cancellation"), *close("cancellation")]),
+    Small("time-out, done, seen", "", world(), [*START, cancel(), refund("PM-1", 30000, "cancellation", "done"), FAILED[1], *close("cancellation")]),
     Small("time-out, done, repeated", "11.1", world(nights=1, paid=20000), [*START, cancel(), refund("PM-1", 10000, "cancellation", "done"), refund("PM-1", 10000, "cancellation"), *close("cancellation")]),
-    Small("failed twice", "", world(), [*START, cancel(), *FAILED_TWICE, *close("cancellation", "system_fault")]),
-    Small("third attempt", "11.1", world(), [*START, cancel(), *FAILED_TWICE, refund("PM-1", 30000, "cancellation"), *close("cancellation")]),
-    Small("given up at once", "11.1", world(), [*START, cancel(), FAILED_TWICE[0], *close("cancellation", "system_fault")]),
+    Small("failed twice", "", world(), [*START, cancel(), *FAILED, *FAILED, *close("cancellation", "system_fault")]),
+    Small("third attempt", "11.1", world(), [*START, cancel(), *FAILED, *FAILED, refund("PM-1", 30000, "cancellation"), *close("cancellation")]),
+    Small("given up at once", "11.1", world(), [*START, cancel(), *FAILED, *close("cancellation", "system_fault")]),
     Small("approval granted", "", DEAR, [*START, ask_manager("granted", 60000), cancel(), refund("PM-1", 60000, "cancellation"), *close("cancellation", "manager_granted")]),
     Small("no approval", "12.1", DEAR, [*START, cancel(), refund("PM-1", 60000, "cancellation"), *close("cancellation")]),
     Small("approval after the change", "12.3", DEAR, [*START, cancel(), ask_manager("granted", 60000), refund("PM-1", 60000, "cancellation"), *close("cancellation", "manager_granted")]),

@@ -56,6 +56,7 @@ from tb_envs.episode import Episode, Settings, drive
 from tb_envs.errors import BackendError, UsageError
 from tb_envs.limits import Limits
 from tb_envs.play import play
+from tb_envs.registration import load_domain
 from tb_envs.store.articles import Articles
 from tb_envs.store.db import Db
 from tb_envs.task import get_task
@@ -175,14 +176,13 @@ def cancel(w: World) -> Scenario:
 TASKS = [f"toy/cancel/{index}" for index in range(8)]
 
 
-@pytest.fixture(autouse=True)
-def toy(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Domain]:
-    """The toy company, installed for one test."""
+@pytest.fixture(autouse=True, scope="module")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Domain]:
+    """The toy company, installed beside the real ones."""
     domain = Domain(
-        name="toy", title="Toy", role="You answer the customers of Toy.", base=Base, toolsets=[orders], 
-        package="tb_toy", vocabulary=Vocabulary([Fact("email", ("e-mail",), kind="email")]),
-        seed=lambda world: world.insert(Customer, id="CU-10010", email="other@example.org"),
-        world=World, clock="2031-05-14T09:00:00Z", teams=["billing"],
+        name="toy", title="Toy", role="You answer the customers of Toy.", base=Base, toolsets=[orders], package="tb_toy",
+        vocabulary=Vocabulary([Fact("email", ("e-mail",), kind="email")]), world=World, teams=["billing"],
+        seed=lambda world: world.insert(Customer, id="CU-10010", email="other@example.org"), clock="2031-05-14T09:00:00Z",
         proofs=Proofs(note=lambda _: [], stray=lambda _: [], stray_undone=lambda _: []),
     )  # fmt: skip
     parts = {
@@ -194,12 +194,11 @@ def toy(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactor
     domain.__dict__.update(parts)
     module = types.ModuleType("tb_toy")
     module.domain = domain  # pyright: ignore[reportAttributeAccessIssue]
-    monkeypatch.setitem(sys.modules, "tb_toy", module)
     entries = {**registration._found(), "toy": EntryPoint("toy", "tb_toy:domain", registration.GROUP)}
-    monkeypatch.setattr(registration, "_found", lambda: entries)
-    registration.load_domain.cache_clear()
-    get_task.cache_clear()
-    yield domain
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "tb_toy", module)
+        patch.setattr(registration, "_found", lambda: entries)
+        yield domain
     registration.load_domain.cache_clear()
     get_task.cache_clear()
 
@@ -288,7 +287,7 @@ def test_the_buffer_is_the_whole_conversation_rendered_at_once(renderer: Rendere
     assert renderer.tokenizer.decode(sampled).split("<|im_end|>")[:-1] == list(reference_turns(task)[: rollout.turns])
     policy = task.domain.policy_text
     assert (policy in text) == (prompt == "full")
-    assert all(f'"name": "{name}"' in text for name in task.domain.tools)
+    assert all(f'"{name}"' in text for name in task.domain.tools)
     assert task.scenario.solution[1].arguments["email"] in text  # pyright: ignore[reportAttributeAccessIssue]
 
 
@@ -532,6 +531,21 @@ def test_without_variance_nothing_moves(tmp_path: Path) -> None:
     run, _, moved = trained(tmp_path, 0, 0, 4)
     assert run.rows[0]["informative_groups"] == 0
     assert not moved.any()
+
+
+def test_the_hotel_is_played_through_the_same_path(tmp_path: Path) -> None:
+    if not load_domain("hotel").suite_ids["train"]:
+        pytest.skip("the hotel has no frozen suite yet")
+    longer = ["environment.turns=60", "environment.tool_calls=120", "sampling.episode_tokens=8192"]
+    small = ["grpo.updates=1", "grpo.groups=2", "grpo.group_size=2", "grpo.micro_batch=4"]
+    run = Run(load("smoke", [*longer, *small]), tmp_path)
+    run.generator = WrittenTurns(run.collector.renderer, lambda place: reference(place) if place.slot % 2 else IDLE)
+    before = flat(run)
+    (row,) = run.train()
+    assert [rollout.reward for rollout in episodes(run)] == [0.0, 1.0, 0.0, 1.0]
+    assert row["informative_groups"] == 2
+    assert row["tokens"]["prompt"] < 4 * 1500
+    assert (flat(run) - before).abs().max() > 0
 
 
 # -- the adapter

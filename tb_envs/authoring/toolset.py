@@ -150,9 +150,9 @@ def _read_docstring(name: str, text: str | None) -> tuple[str, dict[str, str]]:
         found = re.match(r"^ {4}(\w+): (.*)$", line)
         if found:
             current = found[1]
-            helps[current] = found[2].strip()
+            helps[current] = found[2].strip().replace("``", "`")
         elif line.startswith("     ") and current:
-            helps[current] += " " + line.strip()
+            helps[current] += " " + line.strip().replace("``", "`")
         elif line and not line.startswith(" "):
             break
     return " ".join(body.split()).replace("``", "`"), helps

@@ -73,10 +73,20 @@ def certify_domain(domain: Domain, *, jobs: int = 0, on_progress: Callable[[str]
     for name, proof in tried:
         if on_progress is not None:
             on_progress(name)
-        wrong = list(proof())
+        wrong = _tried(proof)
         more = f" (+{len(wrong) - SHOWN} more)" if len(wrong) > SHOWN else ""
         proofs.append(Proof(name, not wrong, "; ".join(wrong[:SHOWN]) + more))
     return proofs
+
+
+def _tried(proof: Callable[[], Iterator[str]]) -> list[str]:
+    """What a proof finds wrong; one that breaks is a failed proof, so that the others are still told."""
+    wrong: list[str] = []
+    try:
+        wrong.extend(proof())
+    except Exception as error:
+        wrong.append(f"the proof broke: {type(error).__name__}: {error}")
+    return wrong
 
 
 def _floors(domain: Domain) -> Iterator[str]:

@@ -26,7 +26,13 @@ class Finding(NamedTuple):
 
 def lint_domain(domain: Domain) -> list[Finding]:
     """All findings of all rules, in order."""
-    return [Finding(name, *found) for name, rule in RULES.items() for found in rule(domain)]
+    findings: list[Finding] = []
+    for name, rule in RULES.items():
+        try:
+            findings += [Finding(name, *found) for found in rule(domain)]
+        except Exception as error:
+            findings.append(Finding(name, domain.package, f"the rule broke: {type(error).__name__}: {error}"))
+    return findings
 
 
 Found = Iterator[tuple[str, str]]

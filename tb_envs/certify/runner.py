@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 
@@ -42,7 +43,8 @@ def certify_tasks(
         for task_id in task_ids:
             take(certify_one(task_id))
         return results
-    with ProcessPoolExecutor(jobs) as pool:
+    # Ctrl-C is for the parent to report; a worker would only print its own traceback.
+    with ProcessPoolExecutor(jobs, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)) as pool:
         for result in pool.map(certify_one, task_ids, chunksize=4):
             take(result)
     return results

@@ -16,7 +16,7 @@ class Event(NamedTuple):
     Attributes:
         kind: ``said`` (agent to customer), ``heard`` (customer to agent), ``call``, ``result``, ``row``, ``ended``.
         name: the tool of a call or result, the table of a row, the way it ended; empty for speech.
-        text: what was said or heard, or a result as the agent read it.
+        text: what was said or heard, a call's arguments as the agent wrote them, or a result as it read it.
         data: a call's arguments as checked; a result's object; ``{"acts": (...)}`` of the customer; a `RowChange`.
         ok: False for a tool's error result.
         call: number of the tool call it belongs to, 0 for speech.

@@ -7,7 +7,7 @@ examples and channels ("by e-mail"), and a value that is restated: that is `valu
 from __future__ import annotations
 
 from .clauses import Clause
-from .lexicon import ASK_VERBS, COMMANDS, GET_VERBS, LOOK, NEED_VERBS, QUESTION_WORDS
+from .lexicon import ASK_VERBS, COMMANDS, COMMON, DOMAIN, GET_VERBS, LOOK, NEED_VERBS, QUESTION_WORDS
 from .phrases import Node, Span, longest, stems
 from .vocabulary import Mention
 from .words import Is
@@ -32,8 +32,18 @@ _ELSEWHERE = frozenset(
 _OTHER_VERBS = ASK_VERBS | NEED_VERBS | frozenset(
     stems(
         "cost say says apply requires start includes takes want mean show match differ belong allow make confirm confirming"
-        " find located receive update thank cancel refund process book change send pay got appreciate seems looks"
+        " find located receive update cancel refund process book change send pay got appreciate seems looks"
     )
+)
+NO_VALUE = frozenset(
+    "correct right okai you we i what please valid accurat stil same true up fine need mandatori requir miss not it in on"
+    " under essential necessari on for"
+    .split()
+)
+_NO_COMMAND = (
+    _VERBS
+    | _ELSEWHERE
+    | frozenset(stems("got noted found with for in on at by from to about as cancel refund change update with perfect great"))
 )
 _LOOSE_BEFORE = frozenset("which what whose me us".split())
 _LOOSE_ASK = frozenset(stems("give tell need have share provide send confirm get require"))
@@ -72,7 +82,7 @@ def cue(clause: Clause, inherits: bool = False) -> bool:
                 return True
         elif word in ASK_VERBS:
             text = clause.words[at].text
-            if not text.endswith(("ed", "s", "ion")) and text not in ("sent", "said", "told", "gave", "given") and _customers(row, clause.commas, at):
+            if not text.endswith(("ed", "ion")) and not (text[-1] == "s" and text[-2:] != "ss") and text not in ("sent", "said", "told", "gave", "given") and _customers(row, clause.commas, at):
                 return True
         elif word in COMMANDS and (at == 0 or at in clause.polite or at in clause.commas) and row[at + 1 : at + 2] == ["me"]:
             return True
@@ -83,14 +93,24 @@ def cue(clause: Clause, inherits: bool = False) -> bool:
                 return True
         elif word in NEED_VERBS and _agents_need(row, at):
             return True
-    polite = clause.polite
+    polite = clause.polite if row[:2] != ["do", "not"] else None
     if polite and not _BLOCKING.intersection(labels):
         first = row[0] if 0 in polite else ""
         if first not in _ELSEWHERE and not ({"i", "we"} & set(row[:2]) and 0 not in polite):
             return True
     if fragment(clause):
-        return inherits or clause.question or "empathy" not in labels and "greet" not in labels
+        thanks = labels.get("empathy", size)
+        return inherits or clause.question or (thanks == size or 0 < thanks == size - 1) and "greet" not in labels
     return clause.question and "consent" not in labels
+
+
+def commanded(clause: Clause, first: Span) -> bool:
+    """ "Hit me with your number": a verb first, no subject, something of the customer's."""
+    row, lo = clause.row, first.lo
+    word = clause.words[0].text
+    if not lo or clause.dets[lo] != "your" or row[0] in _NO_COMMAND or word.endswith(("ing", "ed")):
+        return False
+    return _SUBJECTS.isdisjoint(row[:lo]) and "thank" not in row and not {"not", "no"} & set(row[:lo]) and not clause.question
 
 
 def fragment(clause: Clause) -> bool:
@@ -123,7 +143,7 @@ def _refuses(row: list[str], at: int) -> bool:
 
 def _customers(row: list[str], commas: set[int], at: int) -> bool:
     """Whether the telling verb at `at` is the customer's to do."""
-    if at > 1 and row[at - 1] == "for" and "thank" in row[:at]:
+    if (at > 1 and row[at - 1] == "for" and "thank" in row[:at]) or row[at + 1 : at + 2] == ["you"]:
         return False
     for back in range(at - 1, max(-1, at - 6), -1):
         here = row[back]
@@ -158,7 +178,7 @@ def asked(clause: Clause, found: list[Span], inherits: bool, consents: bool) -> 
     """The facts asked for (name, loosely), in order; empty for a statement."""
     if not found:
         return []
-    asks = cue(clause, inherits)
+    asks = cue(clause, inherits) or commanded(clause, found[0])
     if not asks and not (clause.polite and not _BLOCKING.intersection(clause.labels)):
         return []
     row, dets, words = clause.row, clause.dets, clause.words
@@ -170,19 +190,21 @@ def asked(clause: Clause, found: list[Span], inherits: bool, consents: bool) -> 
         det = dets[lo]
         if words[lo].text == "reasons":
             continue
-        if det == "my" or (mention.loose and not _directly(clause, span)) or valued(clause, hi):
+        if det == "my" or (hi < len(row) and restates(clause, hi)) or (mention.loose and not _directly(clause, span)) or valued(clause, hi):
             continue
         if not asks and hi not in clause.polite and lo not in clause.polite:
             continue
         before = row[lo - 1] if lo else ""
         if mention.fact in ("email", "phone") and hi - lo == 1:
-            if before in _CHANNEL or (hi < len(row) and row[hi] in ("you", "it", "that", "them") and before in ("wil", "can", "to", "i", "we", "shal", "then", "and", "could")) or before in ("wil", "can", "to") and det != "your" and hi < len(row):
+            if before in _CHANNEL or (hi < len(row) and row[hi] in ("you", "it", "that", "them") and before in ("wil", "can", "to", "i", "we", "shal", "could")) or before in ("wil", "can", "to") and det != "your" and hi < len(row):
                 continue
             if before in ("to", "on") and _SEND.intersection(row[:lo]) and not any(word in QUESTION_WORDS for word in row[:lo]):
                 continue
         if consent and not (det == "your" and _strong(clause)):
             continue
         out.append((mention.fact, mention.loose))
+        if mention.loose and row[lo] == "number" and len(found) > 1:
+            out.pop()  # "the booking number, and what's the number?"
     return out
 
 
@@ -203,6 +225,16 @@ def _directly(clause: Clause, span: Span) -> bool:
     if clause.dets[lo] == "your" and before in _LOOSE_ASK and hi == len(row):
         return True
     return len(row) == hi - lo and (clause.question or bool(clause.polite))
+
+
+def restates(clause: Clause, hi: int) -> bool:
+    """Whether the phrase that ends at `hi` is given a value in words: "name Berg", "the room is a suite, right?"."""
+    row, words = clause.row, clause.words
+    if any(word in QUESTION_WORDS for word in row[:hi]):
+        return False
+    if words[hi].capital and hi not in clause.commas and row[hi] not in COMMON and row[hi] not in DOMAIN:
+        return True
+    return row[hi] in ("is", "are", "was", "as") and hi + 1 < len(row) and row[hi + 1] not in NO_VALUE and clause.question
 
 
 def valued(clause: Clause, hi: int) -> bool:

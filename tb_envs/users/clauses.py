@@ -14,9 +14,10 @@ from .words import Is, Token, tokens
 PHRASES = compiled(LABELS)
 MAX_CLAUSES = 160
 _ALWAYS_SPLIT = frozenset("but because although whereas however".split())
-_SPLIT_BEFORE_SUBJECT = frozenset("and or so then while as since nor yet plus".split())
+_SPLIT_BEFORE_SUBJECT = frozenset("and or so then nor yet plus".split())
 _NUMBER_AFTER = frozenset("booking confirm phone card ticket loyalti member polici order account claim case folio employe licens".split())
 _INTERROGATIVE = QUESTION_WORDS | frozenset("can could may might would will wil shall shal should do is are was were hav am".split())
+_CLAUSAL = frozenset("i we you it they he she is are was hav do wil can could would need".split())
 _GENERAL = frozenset("usually generally normally typically only".split())
 _AFTER_NO = DETERMINERS | POLITE | frozenset("and or for on of you is first also as with to so".split())
 _COMMA_STARTERS = STARTERS | QUESTION_WORDS
@@ -34,6 +35,8 @@ class Clause:
     """Where "please" stood before the word."""
     commas: set[int] = field(default_factory=set[int])
     """Where a comma or colon stood before the word."""
+    colons: set[int] = field(default_factory=set[int])
+    """Where a colon stood before the word."""
     sentence: int = 0
     question: bool = False
     now: bool = False
@@ -53,6 +56,11 @@ def _closes(heard: list[Token], at: int) -> bool:
     return at >= len(heard) or heard[at].kind is not Is.WORD or heard[at].text in _AFTER_NO
 
 
+def _plain(heard: list[Token], at: int) -> bool:
+    """Whether words, not a value, follow."""
+    return at < len(heard) and heard[at].kind is Is.WORD and not heard[at].capital
+
+
 def clauses(text: str) -> list[Clause]:
     """The clauses of `text`, in order."""
     out: list[Clause] = []
@@ -64,8 +72,13 @@ def clauses(text: str) -> list[Clause]:
     for at, token in enumerate(heard):
         if token.kind is Is.MARK:
             mark = token.text
-            if mark in ",:-":
+            if mark in ",-" or (mark == ":" and not (_CLAUSAL.intersection(clause.row) and _plain(heard, at + 1))):
                 gap = mark
+                continue
+            if mark == ":":
+                out.append(clause)
+                clause = Clause(sentence=sentence)
+                det, gap, polite = "", ":", False
                 continue
             if clause.row:
                 out.append(clause)
@@ -104,9 +117,9 @@ def clauses(text: str) -> list[Clause]:
                 clause = Clause(sentence=sentence)
                 det, gap = "", ""
                 continue
-            if (
-                (last in _SPLIT_BEFORE_SUBJECT or gap) and (stem in _COMMA_STARTERS or polite or (stem in ASK_VERBS and last in ("and", "so", "then")))
-            ) and not (last == "so" and stem == "that"):
+            if (last in _SPLIT_BEFORE_SUBJECT or gap) and (
+                stem in _COMMA_STARTERS or polite or (stem in ASK_VERBS and last in ("and", "so", "then"))
+            ):
                 if last in _SPLIT_BEFORE_SUBJECT:
                     for column in (clause.row, clause.words, clause.dets):
                         column.pop()
@@ -121,6 +134,8 @@ def clauses(text: str) -> list[Clause]:
             polite = False
         if gap:
             clause.commas.add(len(row))
+            if gap == ":":
+                clause.colons.add(len(row))
             gap = ""
         row.append(stem)
         clause.words.append(token)
@@ -139,6 +154,9 @@ def clauses(text: str) -> list[Clause]:
             clause.hyp, clause.hyp_word = 0, why
         elif "hyp" in labels:
             clause.hyp = labels["hyp"]
+            if clause.hyp == len(clause.row) - 1 and clause.hyp and clause.row[clause.hyp] in ("before", "once"):
+                clause.hyp = 10_000  # "as I said before"
+                continue
             clause.hyp_word = why = clause.row[clause.hyp]
             hypothetical = clause.sentence
     return out

@@ -48,7 +48,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "phone",
-            ("phone", "(phone|contact|callback|daytime|call back) number", "number (to|we can|i can|we could|can we|can i|should we) (reach|call|contact|ring|phone|get|use to) ", "(reach|call|ring) you (on|at|under)", "number to (reach|call|ring|contact)", "best number", "landline"),
+            ("phone", "(phone|contact|callback|daytime|call back) number", "number (to|we can|i can|we could|can we|can i|should we) (reach|call|contact|ring|phone|get|use to) ", "(reach|call|ring) you (on|at|under)", "number (can|could|should|may|will|would) (we|i|manager|team|they|someone|colleague|he|she) (reach|call|contact|ring|phone|get|use)", "number to (reach|call|ring|contact)", "best number", "landline"),
             ("My phone number is {value}.", "It's {value}.", "You can reach me on {value}."),
             "phone",
         ),
@@ -85,7 +85,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "caller",
-            ("who (am i|is|are|do i have) (speaking|talking|calling|on line|pleasure|writing|contacting|chatting|this|that|you|with)", "(speak|speaking|talking|chatting|dealing|pleasure of speaking) (with|to) who", "(with|to) (who|whom) (am i|i am|do i have|have i|are we)", "whom (am i|do i have|i am)", "who (am i|i am) (speaking|talking|chatting) (with|to)", "(may|can|could) i ask who (is|am)", "who (is|are) (you|calling|writing|there)", "relationship", "your role", "on behalf", "how (are|do) you (related|know|connected)", "are you (guest|booker|account holder|card holder|cardholder|holder|owner|traveller|person who|one who|main guest|lead guest|policyholder|registered guest|member yourself)", "(guest|booker|holder|cardholder) yourself", "(authorised|allowed|entitled) to (act|speak|make|change|manage|access|request)", "calling for (yourself|someone|another)", "behalf of", "who you are", "acting for", "capacity", "caller"),
+            ("who (am i|is|are|do i have) (speaking|talking|calling|on line|pleasure|writing|contacting|chatting|this|that|you|with)", "(speak|speaking|talking|chatting|dealing|pleasure of speaking) (with|to) who", "(with|to) (who|whom) (am i|i am|do i have|have i|are we)", "whom (am i|do i have|i am)", "who (am i|i am) (speaking|talking|chatting) (with|to)", "(may|can|could) i ask who (is|am)", "who (is|are) (you|calling|writing|there)", "relationship", "your role", "(calling|writing|acting|speaking|contacting us|contacting) on behalf", "on whose behalf", "on behalf of (who|whom|someone|guest)", "whose behalf", "how (are|do) you (related|know|connected)", "are you (guest|booker|account holder|card holder|cardholder|holder|owner|traveller|person who|one who|main guest|lead guest|policyholder|registered guest|member yourself)", "(guest|booker|holder|cardholder) yourself", "(authorised|allowed|entitled) to (act|speak|make|change|manage|access|request)", "calling for (yourself|someone|another)", "who you are", "acting for", "capacity", "caller"),
             ("{value}.", "I'm {value}.", "This is {value}."),
             "text",
         ),
@@ -106,7 +106,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "arrival",
-            ("(arriv|check in|checkin|start|starting|begin|beginning|first|booked|booking|stay|original|current) (date|day|night)", "check in", "date of (stay|booking|arriv|check in|visit|trip)", "when (is|was|are|do|did|does|will|were|would) (you|stay|booking|it|trip|guest|she|he|they) (|be) (arriv|check in|start|begin|coming|staying|due|plan to arrive|get here|for|scheduled|supposed|stay|travelling|planning)", "when (is|was) (booking|stay|trip|visit|arriv|check in)", "(day|date) (you|it) (arriv|check in|start)", "(day|date|night) (are|do|were|did|is|was|does) (you|stay|booking|it) (arriv|check in|start|stay|booking|staying|begin)", "arriv", "from when"),
+            ("(arriv|check in|checkin|start|starting|begin|beginning|first|booked|booking|stay|original|current) (date|day|night)", "check in", "date of (stay|booking|arriv|check in|visit|trip)", "when (is|was|are|do|did|does|will|were|would) (you|stay|booking|it|trip|guest|she|he|they) (|be) (|plan to|planning to|due to|supposed to|scheduled to|going to|hoping to) (arriv|check in|start|begin|come|staying|get here|stay|travelling)", "when (is|was) (booking|stay|trip|visit|arriv|check in)", "(day|date) (you|it) (arriv|check in|start)", "(day|date|night) (are|do|were|did|is|was|does) (you|stay|booking|it) (arriv|check in|start|stay|booking|staying|begin)", "arriv", "from when"),
             ("I arrive on {value}.", "Arrival is {value}.", "We check in on {value}.", "The check-in date is {value}."),
             "date",
         ),
@@ -117,7 +117,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "departure",
-            ("(depart|check out|end|ending|last|leaving) (date|day|night)", "check out", "date of (depart|check out)", "when (is|was|are|do|did|does|will|were|would) (you|stay|booking|it|trip|guest) (|be) (leav|depart|check out|end|finish)", "(day|date) (you|it) (leav|depart|check out|end)", "(day|date) (are|do|were|did|is|does) (you|stay|it) (leav|depart|check out|end)", "depart", "until when", "how long until"),
+            ("(depart|check out|end|ending|last|leaving) (date|day|night)", "check out", "date of (depart|check out)", "when (is|was|are|do|did|does|will|were|would) (you|stay|booking|it|trip|guest) (|be) (|plan to|planning to|due to|supposed to|scheduled to|going to|hoping to) (leav|depart|check out|end|finish)", "(day|date) (you|it) (leav|depart|check out|end)", "(day|date) (are|do|were|did|is|does) (you|stay|it) (leav|depart|check out|end)", "depart", "until when", "how long until"),
             ("I leave on {value}.", "Departure is {value}.", "We check out on {value}.", "The check-out date is {value}."),
             "date",
         ),
@@ -139,7 +139,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "new_dates",
-            ("(new|desired|preferred|alternative|replacement|target|requested|revised|updated|wanted|other|different|proposed|ideal) (check in|arriv|start|) (date|dates|day|night)", "(date|dates|day) (would|will|do|did|should|shall|could|can) (you|we|i|it) (|be) (like|want|wish|prefer|move|change|suit|need|rather|choose|come|have in mind|thinking|looking|hoping|switch|work|rebook|reschedule|postpone|book)", "(date|dates|day) (are|is) (you|it) (thinking|looking|hoping|moving|changing)", "(date|dates|day) (would|will|could) (suit|work|be better|be best|be convenient)", "(move|change|reschedule|postpone|switch|shift) (|it|stay|booking|that) (to|until|for) (what|which|when)", "to (which|what) (date|dates|day)", "(date|dates|day) (instead|you have in mind|you want|you would like|you prefer|to move|to change|you wish|suits|works|work|would suit|would work|to switch|would you)", "when (instead|would suit|suits you|works)", "for when", "when (would|do|will|should|could) (you|we|i|it) (like|want|prefer|wish|move|come|rather)", "(date|dates|day) (we|i) (move|change|should)"),
+            ("(new|desired|preferred|alternative|replacement|target|requested|revised|updated|wanted|other|different|proposed|ideal) (check in|arriv|start|) (date|dates|day|night)", "(date|dates|day) (would|will|do|did|should|shall|could|can) (you|we|i|it) (|be) (like|want|wish|prefer|move|change|suit|need|rather|choose|come|have in mind|thinking|looking|hoping|switch|work|rebook|reschedule|postpone|book)", "(date|dates|day) in mind", "(date|dates|day) (are|is) (you|it) (thinking|looking|hoping|moving|changing)", "(date|dates|day) (would|will|could) (suit|work|be better|be best|be convenient)", "(move|change|reschedule|postpone|switch|shift) (|it|stay|booking|that) (to|until|for) (what|which|when)", "to (which|what) (date|dates|day)", "(date|dates|day) (instead|you have in mind|you want|you would like|you prefer|to move|to change|you wish|suits|works|work|would suit|would work|to switch|would you)", "when (instead|would suit|suits you|works)", "for when", "when (would|do|will|should|could) (you|we|i|it) (like|want|prefer|wish|move|come|rather)", "(date|dates|day) (we|i) (move|change|should)"),
             ("I'd like {value}.", "The new date would be {value}.", "{value} would be best.", "Could we make it {value}?"),
             "date",
         ),
@@ -179,7 +179,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "reason",
-            ("(why|reason|motive|motiv|motivation|cause|grounds)", "(what|anything|something) (has|have|) (happen|changed|change|prompt|caused|led|came up|come up|going on|went wrong|go wrong)", "(circumstanc|background|context|situation)", "how come", "what (makes|made|is making) you", "what is (behind|this about)", "purpose of (stay|trip|visit|travel|cancel|call|journey|change)", "what led", "explain", "justification", "what (brought|brings) (this|that)", "what (was|is) wrong", "what for", "explanation"),
+            ("(why|reason|motive|motiv|motivation|cause|grounds)", "(what|anything|something) (has|have|) (happen|changed|change|prompt|caused|led|came up|come up|going on|went wrong|go wrong)", "(circumstanc|background|context|situation)", "how come", "what (makes|made|is making) you", "what is behind", "purpose of (stay|trip|visit|travel|cancel|call|journey|change)", "what led", "explain", "justification", "what (brought|brings) (this|that)", "what (was|is) wrong", "what for", "explanation"),
             ("The reason is {value}.", "It's because of {value}.", "Because of {value}.", "It is {value}."),
             "text",
         ),
@@ -198,7 +198,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "guests",
-            ("how many (guest|person|adult|of you|traveller|traveler|individual|children|kids|visitor|will be|are you|are staying|are coming|in your party|in party|are travelling|will stay)", "(number|count|total) of (guest|person|adult|traveller|occupant|children|visitor|pax)", "party size", "size of party", "(guest|head) (count|number)", "headcount", "occupancy", "(guests|people|persons|adults) (is|are|will) (|it|there|be|you) (for|staying|travelling|in)", "alone", "who (else|all) is (coming|staying|travelling)", "how big is (party|group)"),
+            ("for how many", "how many (guest|person|adult|of you|traveller|traveler|individual|children|kids|visitor|will be|are you|are staying|are coming|in your party|in party|are travelling|will stay)", "(number|count|total) of (guest|person|adult|traveller|occupant|children|visitor|pax)", "party size", "size of party", "(guest|head) (count|number)", "headcount", "occupancy", "(guests|people|persons|adults) (is|are|will) (|it|there|be|you) (for|staying|travelling|in)", "alone", "who (else|all) is (coming|staying|travelling)", "how big is (party|group)"),
             ("We are {value}.", "It's for {value}.", "{value} in all."),
             "number",
         ),

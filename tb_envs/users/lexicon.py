@@ -29,7 +29,7 @@ DONE_VERBS = _class(
     " reduce compensate reimburse release block unblock freeze lock replace reorder ship enroll enrol activate"
     " deactivate enable disable assign provision revoke renew honour honor shorten attach combine consolidate void"
     " withdraw return exchange deduct discount lower increase raise lift order create generate print execute secure"
-    " postpone shift link give set do take rectify handle redeem register relocate make pay put accept bring terminate"
+    " postpone shift link initiate trigger launch fulfil fulfill give set do take rectify handle redeem register relocate make pay put accept bring terminate"
     " wipe clear deduct price-match dispatch deliver install unlock reset top-up guarantee place extend implement drop"
 )
 PLAIN_PAST = frozenset(
@@ -50,7 +50,7 @@ CAPABLE = _class(
 LOOK = _class("find locate see access trace match recognise identify verify view spot authenticate retrieve pull open reach read confirm")
 PENDING_VERBS = _class(
     "escalate forward pass refer hand route submit transfer request queue flag redirect raise file open lodge relay"
-    " connect notify send create log assign initiate place put asked"
+    " connect notify send create log assign place put initiate"
 )
 THIRD = _class(
     "manager team department supervisor colleague specialist desk office approval review ticket case finance billing"
@@ -94,7 +94,7 @@ COMMON = frozenset(
 LABELS: dict[str, tuple[str, ...]] = {
     "ask": (
         "(would|do|could|will|did) you mind",
-        "mind (telling|sharing|giving|if i ask|me asking|saying|confirming|repeating|if i take|if i have)",
+        "mind (telling|sharing|giving|if i ask|me asking|saying|confirming|repeating|if i take|if i have|if i get|if i note)", "(reply|respond|write|come|get) (|back) with",
         "(do|did|would|have) (|not) you (|happen to|by chance|by any chance) (have|know|remember|recall|got)",
         "you (have got|happen to|would have|got)", "(any|by) chance", "chance you",
         "(is|are|be) (needed|required|missing|necessary|mandatory|essential|outstanding)",
@@ -110,7 +110,7 @@ LABELS: dict[str, tuple[str, ...]] = {
         "(once|when|after|as soon as|if|until) (i|we) (have|get|receive|got|see|know)",
         "(once|when|after|as soon as|until) you (have|send|provide|share|give|tell|confirm|supply)",
         "without", "depends on", "with that i can", "on hand", "to hand", "handy", "within reach", "at hand",
-        "quote", "(appreciate|grateful) (it|) if", "could use", "one more (detail|thing|question|piece)", "help me with",
+        "quote", "(appreciate|grateful) (it|) if", "could use", "one more (detail|thing|question|piece)", "(help|hit|provide|supply|furnish|trust|equip) (me|us) with",
         "(give|tell|send) (me|us)", "last question", "quick question", "be so (kind|good)", "fill me in", "come up blank",
         "in order to (proceed|continue|help|assist)", "for verification", "for security", "trouble you", "bother you",
     ),
@@ -127,7 +127,7 @@ LABELS: dict[str, tuple[str, ...]] = {
         "tell me more", "what (is|was|seems to be|appears to be) (|wrong) (|with) (issue|problem|matter|trouble|concern|request|question)", "what (is|seems) wrong",
         "what (do|would|did) you (want|like|need|wish|mean)", "what would you have", "what are you (looking for|trying to|hoping|after|asking)",
         "(describe|explain|clarify|elaborate|outline|summarise|repeat|rephrase|restate) (|on|for|me|to me) (issue|problem|request|situation|question|concern|what you|matter|that|more)",
-        "what (brings|brought) you", "what is (it|this) (about|you|regarding)", "in own words", "(calling|contacting|writing) (about|us about|regarding)", "what outcome",
+        "what (brings|brought) you", "what is (it|that) (about|you|regarding)", "in own words", "(calling|contacting|writing) (about|us about|regarding)", "what outcome",
         "details of (request|issue|problem)", "more about (what|request|issue|problem|situation|it)", "(bit|little) more", "walk me through", "(nature|purpose) of (call|request|enquiry|inquiry)",
         "how (can|may) i direct", "where would you like to start", "please go ahead and (tell|explain)", "i am (listening|all ears)", "what else do you need to",
     ),
@@ -141,9 +141,9 @@ LABELS: dict[str, tuple[str, ...]] = {
         "(do|would|will|can|could|did|if) you (agree|accept|consent|approve|authorise)", "you (agree|accept|consent|approve|okay|agreed)",
         "(happy|okay|fine|comfortable|alright) (with|for me|for us|to|if)", "ready for (me|us)", "you (happy|comfortable)", "have permission", "consent", "go-ahead", "authorise me",
         "are you sure", "you (are|) (sure|certain|positive)", "(say|reply|type|answer|respond|write|with) (yes|y|confirm|agree)", "yes or no", "(y|yes) or (n|no)",
-        "do you still (want|wish|need|like)", "nod", "say word", "(confirm|agree|acknowledge) (|that) you (would|do|are|want|like|wish|agree|accept|happy|okay|understand|consent|willing)",
+        "do you still (want|wish|need|like)", "nod", "say word", "(confirm|know|tell me) (|that|if|whether) (i|we) (should|may|can|shall)", "(confirm|agree|acknowledge) (|that) you (would|do|are|want|like|wish|agree|accept|happy|okay|understand|consent|willing)",
         "is it (okay|alright|fine|acceptable) (if|to|for|that)", "objection", "good to (go|proceed)", "(accept|agree to|agree with) (that|terms|fee|charge|cost|price|conditions|amount)",
-        "how does that sound", "how is that", "what do you (say|think)", "okay to", "mind if (i|we)", "if (i|we) (go|proceed|cancel|change|move|charge|book|apply)",
+        "how does that sound", "is that yes", "(|can you|could you|would you|will you|do you) give (me|us) (okay|go ahead|yes|approval|green light|consent|permission|nod)", "how is that", "what do you (say|think)", "okay to", "mind if (i|we)", "if (i|we) (go|proceed|cancel|change|move|charge|book|apply)",
         "(can|may|could|do|shall|might) (i|we) have (okay|confirmation|approval|agreement|blessing|permission|consent)", "confirm (before|so|and i)",
     ),
     "check": (
@@ -170,12 +170,12 @@ LABELS: dict[str, tuple[str, ...]] = {
         "(refund|money|funds|credit|amount|cancellation|change|transaction|it) (took|has taken) (place|effect)", "done", "success", "mission accomplished", "(can|may) consider (it|that|matter|this) (closed|resolved|settled|done)",
     ),
     "refused": (
-        "(turned|turning|turn) (it|that|you|request|refund|us|me|) down", "(said|says|say|answered|answer is|is|was|it is|gave) no", "(have|has|had|must|need|going|obliged|forced|required) (|to) (decline|refuse|reject|deny|turn down)",
+        "(turned|turning|turn) (it|that|you|request|refund|us|me|) down", "(said|says|say|answered|gave) no", "answer (is|was|remains) no", "(have|has|had|must|need|going|obliged|forced|required) (|to) (decline|refuse|reject|deny|turn down)",
         "non refundable", "nonrefundable", "against (policy|rules|terms|regulations|procedure|hotel|company)", "out of question", "no (exception|refund|possibility|way|option|availability|compensation|reimbursement|flexibility|other option|alternative|leeway|discretion|entitlement|adjustment|basis|grounds|vacancy|suites|rooms|room|right to|provision|chance)",
-        "sold out", "fully booked", "too late", "no longer", "(outside|past|beyond|after|missed) (|of|that|free) (|cancellation|refund|return|free|24 hour|48 hour|notice|permitted|allowed|eligible) (window|period|deadline|limit|cut-off|timeframe)",
+        "sold out", "fully booked", "too late", "(outside|past|beyond|after|missed) (|of|that|free) (|cancellation|refund|return|free|24 hour|48 hour|notice|permitted|allowed|eligible) (window|period|deadline|limit|cut-off|timeframe)",
         "deadline (has|is) (passed|over|past|gone|expired)", "(has|have|is) expired", "ineligible", "prohibit", "(forbidden|forbid|forbids)", "(disallow|disallowed)", "nothing (|more|else|further) (|that) (i|we|to|can|could)", "nothing can", "hands are tied", "regret (to|that)",
         "(decision|answer|this|that) (is|remains|stays) final", "no longer (possible|refundable|eligible|available|be|offer|apply|valid|changeable|cancellable|modifiable|refund|change|cancel)", "forfeit", "forfeited",
-        "(policy|rules|terms) (is|are) (clear|strict|firm)", "not in position", "impossible", "(afraid|sorry) (|but|it is|that is|answer is) (no|not)", "(stick|stand) (to|by|with)", "have to (follow|stick|respect|stand|adhere)", "rules are rules", "beyond my (control|power|authority)", "unable", "(has|have) to stay", "must (stay|stand|remain)", "exclude", "off table", "unsuccessful",
+        "(policy|rules|terms) (is|are) (clear|strict|firm)", "not in position", "impossible", "(afraid|sorry) (|but|it is|that is|answer is) (no|not)", "(stick|stand) (to|by|with)", "have to (follow|stick|respect|stand|adhere)", "rules are rules", "beyond my (control|power|authority)", "beyond what (i|we) (can|could)", "(decided|decide|ruled|spoke|voted) against", "unable", "(has|have) to stay", "must (stay|stand|remain)", "exclude", "off table", "unsuccessful",
     ),
     "kept": (
         "no (change|action) (|has|have|was|were|will) (|be|been) (made|taken|applied)", "nothing (has|was|is) (|been) (changed|changing|cancelled)", 
@@ -198,12 +198,12 @@ LABELS: dict[str, tuple[str, ...]] = {
     "record": (
         "i (|can) (see|notice|read)", "(show|indicate|appear|seem|look like)", "according to", "per (records|system)", "(records|system)", "on (file|record|system|screen)", "(i|we) (|have) (found|located|pulled|looked|checked|reviewed|opened)", "(was|were) (booked|made|paid|originally)", "originally", "you (booked|paid|made|cancelled|chose|selected)", "via", "last (week|month|year)", "yesterday", "previously", "looking at", "under name", "in past", "some time ago", "earlier this",
     ),
-    "hyp": ("if", "unless", "once", "whenever", "as soon as", "in case", "(provided|providing|assuming|supposing)", "whether", "in event", "when", "until", "till", "should (you|he|she|they|manager|it|there|anything|that|supervisor|refund|plans)", "before", "subject to", "so that", "depend"),
+    "hyp": ("if", "unless", "once", "whenever", "as soon as", "in case", "(provided|providing|assuming|supposing)", "whether", "in event", "when", "until", "till", "should (you|he|she|they|manager|it|there|anything|that|supervisor|refund|plans)", "before", "subject to", "depend"),
     "wait": (
-        "(one|1|two|2|few|couple|another|short|brief|give me|give us|in|couple of) (moment|minute|second|mo)", "moment", "(minute|second|bit) while", "hold (on|line|tight|while)", "hang (on|tight)", "bear with (me|us)", "stand by", "please standby", "be right (back|with)", "(be|come|am) back (in|shortly|here)", "back in (moment|minute|second|few)", "while i", "on it", "give me (time|some time|few)", "take (moment|minute|second|few)", "working on (it|that)", "stay (on line|with me|connected|on)", "brb", "in process of", "wait (for me|here|while)", "(few|need) (moment|minute|second)", "need (bit|few|time)", "momentarily", "back shortly", "leave it with me", "not be long", "almost (there|done)", "nearly (there|done)",
+        "(one|1|two|2|few|couple|another|short|brief|give me|give us|in|couple of) (moment|minute|second|mo)", "moment", "(minute|second|bit) while", "hold (on|line|tight|while)", "hang (on|tight)", "bear with (me|us)", "stand by", "please standby", "be right (back|with)", "(be|come|am) back (in|shortly|here)", "back in (moment|minute|second|few)", "while i", "on it", "give me (time|some time|few)", "(have|take) (|quick|closer) look", "take (moment|minute|second|few)", "working on (it|that)", "stay (on line|with me|connected|on)", "brb", "in process of", "wait (for me|here|while)", "(few|need) (moment|minute|second)", "need (bit|few|time)", "momentarily", "back shortly", "leave it with me", "not be long", "almost (there|done)", "nearly (there|done)",
     ),
     "else": (
-        "(anything|something|what|whatever|anyone) else", "else (i|we|that|you|can|for|with|today|at)", "any (other|further|additional|more|) (question|request|concern|thing|issue|matter|way|query|queries)", "any (question|concern|query|queries)", "(other|further|more|additional) (question|assistance|help|request|concern|support|query|queries|way)",
+        "(anything|something|what|whatever) else", "(anything|something) (more|further|different)", "else (i|we|that|you|can|for|with|today|at)", "any (other|further|additional|more|) (question|request|concern|thing|issue|matter|way|query|queries)", "any (question|concern|query|queries)", "(other|further|more|additional) (question|assistance|help|request|concern|support|query|queries|way)",
         "(is|was|will|would) (that|it) (|be) (all|everything)", "that (be|is|covers) (all|everything)", "(help|assist) (you|) (further|more)", "need (anything|something|further|more help)", "have i (answered|covered|addressed|resolved|helped)", "(all|everything) you (need|needed|wanted)", "other way",
     ),
     "bye": (

@@ -48,9 +48,13 @@ _PAPERS = _set("confirmation receipt invoice copy voucher code")
 _SOON = _set("moment minute minutes second seconds shortly momentarily sec")
 _FREE_OF = _set("charge fee cost penalty problem delay further issue charges")
 _APPROVERS = _set("approval manager supervisor authorisation permission management sign-off")
+_DECIDERS = _set("approval manager decision answer supervisor response reply")
+_ENTITLED = _set("qualify eligible entitled meet get receive")
+_HARMLESS = _set("charge fee cost problem worry need rush further one longer additional extra action way number later matter")
+_PERSONAL = _set("identity email name detail address phone surname account data")
 _GATES = frozenset("without unles until til".split())
 _HANDOVER = _set("transfer hand connect pass redirect route refer escalate forward")
-_MONEY = _set("refund money fund credit amount reimbursement compensation points voucher")
+_MONEY = _set("refund refunded money fund credit amount reimbursement compensation points voucher")
 _ARRIVE = _set("receive see get find have")
 _CHECKS = _set("verification check identity security review search lookup code")
 _REPORTS = _set("complaint feedback report dispute claim incident preference")
@@ -154,7 +158,7 @@ def _verbs(clause: Clause, found: set[str]) -> None:
     """Done and pending verbs, and the agent's plans."""
     row, hyp, labels = clause.row, clause.hyp, clause.labels
     first = clause.words[0].text
-    if row[0] in ("hold", "wait") or (first.endswith("ing") and row[0] in _WORK):
+    if row[0] in ("hold", "wait") or (len(row) < 3 and row[-1] in _SOON) or (first.endswith("ing") and row[0] in _WORK):
         found.add(WAIT)
     for at, word in enumerate(row):
         if at >= hyp:
@@ -164,7 +168,7 @@ def _verbs(clause: Clause, found: set[str]) -> None:
                 _finished(clause, at, found)
             else:
                 _planned(clause, at, found)
-        elif word in ("let", "alow") and at + 2 < len(row) and row[at + 1] in ("me", "us") and row[at + 2] not in _NOT_WORK:
+        elif word in ("let", "allow") and at + 2 < len(row) and row[at + 1] in ("me", "us") and (row[at + 2] not in _NOT_WORK or (row[at + 2] == "ask" and not THIRD.isdisjoint(row))):
             found.add(WAIT)
         elif clause.words[at].text in _REFUSING and not _softened(row, at):
             found.add(REFUSED)
@@ -172,12 +176,15 @@ def _verbs(clause: Clause, found: set[str]) -> None:
             follow = next((w for w in row[at + 1 : at + 3] if w not in ("to", "be", "need")), "")
             if follow in _WORK and not {"pending", "contact", "bye"} & labels.keys():
                 found.add(WAIT)
+        elif word in ("need", "hav") and row[at - 1 : at] in (["i"], ["we"]) and row[at + 1 : at + 2] == ["to"]:
+            if row[at + 2 : at + 3] and row[at + 2] in _WORK:
+                found.add(WAIT)
         elif word in ("wil", "should", "shal") and at and row[at - 1] == "you" and at + 1 < len(row) and row[at + 1] in _ARRIVE:
             rest = clause.words[at + 2 : at + 8]
             if any(token.stem in _MONEY or token.kind is Is.AMOUNT for token in rest) or "back" in row[at + 2 : at + 6]:
                 found.add(ARRIVES)
         elif clause.words[at].text.endswith("ing") and at and row[at - 1] in ("am", "are", "be") and "i" in row[max(0, at - 3) : at] + (["i"] if "we" in row[:at] else []):
-            if word not in _NOT_WORK and not (word == "go" and row[at + 1 : at + 2] == ["to"]) and word not in ("cal", "speak", "wait", "look", "writ", "chat", "talk") or (word in ("look", "wait") and "for" not in row):
+            if word not in _NOT_WORK and not (word == "go" and row[at + 1 : at + 2] == ["to"]) and word not in ("cal", "speak", "wait", "await", "look", "writ", "chat", "talk") or (word in ("look", "wait") and "for" not in row):
                 found.add(WAIT)
 
 
@@ -230,29 +237,38 @@ def _finished(clause: Clause, at: int, found: set[str]) -> None:
         elif word in ("file", "log", "record", "register") and _REPORTS.intersection(row):
             found.add(DONE)
         return
-    if BOOKKEEPING.intersection(rest[:4]) or (BOOKKEEPING.intersection(row[max(0, at - 4) : at]) and not agent) or _CHECKS.intersection(rest[:4]):
+    if _checking(rest) or BOOKKEEPING.intersection(rest[:4]) or (BOOKKEEPING.intersection(row[max(0, at - 4) : at]) and not agent):
         return
     if "record" in clause.labels and clause.labels["record"] < at and not (agent and "hav" in row[:at]):
         return
-    if word == "confirm" and not (aux and not agent):
+    if word == "confirm" and (agent or not aux or _PERSONAL.intersection(row[:at])):
         return
     if word in WEAK_DONE:
-        if word == "mak" and not _CHANGING.intersection(rest):
+        if word == "mak" and not _CHANGING.intersection((*rest, *row[:at])):
             return
         if not (agent or been) or word in ("tak", "return", "rais", "plac", "hand", "confirm", "accept", "open") and not (been or word == "confirm"):
             if not (word == "confirm" and aux):
                 return
-        if word in ("pai", "plac", "mak") and not agent:
+        if word in ("pai", "plac") and not agent:
             return
-    if word == "book" and not (agent or been or clause.now):
+    if word == "book" and not (agent or been or clause.now or (aux == "is" and at == len(row) - 1)):
         return
     if aux in ("is", "are") and not been and (clause.general or (aux == "are" and word in _GENERAL and not clause.dets[0])):
         return
     if aux == "hav" and not been and not agent and word in _INTRANSITIVE:
         return
-    if not (agent or aux or been or at == 0 or DONE in found or at in clause.commas or row[at - 1] in ("and", "then", "go", "ahead")):
+    bare = at == len(row) - 1 and at < 4 and not any(here in ("you", "i", "we", "be") for here in row[:at])
+    if not (agent or aux or been or bare or at == 0 or DONE in found or at in clause.commas or row[at - 1] in ("and", "then", "go", "ahead")):
         return
     found.add(APPROVED if word in _APPROVE else DONE)
+
+
+def _checking(rest: list[str]) -> bool:
+    """The object is a check, not a check-in."""
+    return any(
+        word in _CHECKS and not (word == "check" and rest[at + 1 : at + 2] in (["in"], ["out"]))
+        for at, word in enumerate(rest[:4])
+    )
 
 
 QUESTION_LIKE = frozenset(("that", "whom", "why"))
@@ -265,6 +281,8 @@ def _planned(clause: Clause, at: int, found: set[str]) -> None:
     if "you" in before and not ("i" in before or "we" in before or "me" in before):
         return
     if any(here in _MODAL or here in ("not", "never") for here in before):
+        return
+    if "let" in before and word not in _HANDOVER and word != "put":
         return
     ing = clause.words[at].text.endswith("ing") and any(here in ("am", "are") for here in before)
     plan = any(here in ("wil", "shal", "go") for here in before) or "let" in before or ing
@@ -283,13 +301,30 @@ def _negations(clause: Clause, found: set[str]) -> None:
     for at, word in enumerate(row):
         if at >= hyp:
             break
+        if word == "no" and at + 1 < len(row) and row[at + 1] not in _HARMLESS:
+            rest = row[at + 1 : at + 6]
+            if ({"can", "could", "wil", "may"} & set(rest)) and any(w in CAPABLE for w in rest) and "if" not in row:
+                found.add(REFUSED)
         if word not in ("not", "unabl", "never", "neither"):
             continue
         before = row[at - 1] if at else ""
+        before = "did" if at and clause.words[at - 1].text == "did" else before
         follow = row[at + 1 : at + 6]
+        if before in ("can", "could") and "done" in follow:
+            found.add(REFUSED)
+            continue
+        if "yet" in row and before in ("hav", "is", "did") and _DECIDERS.intersection(row):
+            found.add(PENDING)
+            continue
         if not follow and before in ("can", "could"):
             found.add(REFUSED)
+        if {"get", "receiv"} & set(follow[:2]):
+            if _MONEY.intersection(row[at + 1 : at + 7]):
+                found.add(REFUSED)
+            continue
         verb = next((w for w in follow if w in CAPABLE or w in LOOK or w in _BENIGN or w in DONE_VERBS), "")
+        if at == 1 and before == "do":
+            continue
         if not verb or (follow and follow[0] == "only") or (before in ("can", "could", "wil", "would") and follow[:1] == ["you"]):
             continue
         if verb == "abl":
@@ -307,7 +342,7 @@ def _negations(clause: Clause, found: set[str]) -> None:
             found.add(NOT_YET)
         elif "yet" in row and before in ("hav", "did", "is", "been"):
             found.add(PENDING if verb in _APPROVE else NOT_YET)
-        elif before == "do" and row[at - 2 : at - 1] == ["you"]:
+        elif before == "do" and row[at - 2 : at - 1] == ["you"] and verb not in _ENTITLED:
             continue
         elif verb in CAPABLE:
             found.add(REFUSED)

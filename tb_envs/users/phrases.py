@@ -20,7 +20,7 @@ FILLERS = frozenset(
     "just also really quickly actually simply very quite perhaps maybe possibly currently now still already again"
     " indeed completely successfully officially finally formally duly hereby immediately therefore"
     " unfortunately sadly regretfully however only briefly please kindly additionally moreover furthermore lastly"
-    " usually generally normally typically personally honestly exact exactly valid respective correspondingly"
+    " usually generally normally typically personally honestly exact exactly respective correspondingly"
     " gladly happily directly even ever oh ah um uh hmm dear madam sir ma'am meanwhile hence".split()
 )
 DROPPED = DETERMINERS | FILLERS

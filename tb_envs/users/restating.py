@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from .asking import NO_VALUE
 from .clauses import Clause
 from .lexicon import EXAMPLES, OTHERS
 from .phrases import DROPPED, Span, stems
@@ -26,9 +27,6 @@ _COUNTED = {
     "rooms": frozenset(("room",)),
 }
 _TITLES = frozenset("mr mrs ms miss dr".split())
-_ASIDE = frozenset(
-    "correct right okai you we i what please valid accurat stil same true up fine need mandatori requir miss not".split()
-)
 _WORDY = frozenset(("name", "place", "text", "time"))
 
 
@@ -315,13 +313,18 @@ def _addressed(clause: Clause, value: Value) -> Span | None:
 
 def _stated(clause: Clause, span: Span, value: Value) -> bool:
     """Whether the fact named at `span` is given a value in the clause, other than its own."""
-    verb = span.means is None or span.hi in clause.commas
+    verb = span.means is None or span.hi in clause.colons or span.hi not in clause.commas
     for at in range(span.hi, min(span.hi + 6, len(clause.row))):
         stem, token = clause.row[at], clause.words[at]
         if stem in ("is", "as", "are", "was"):
             verb = True
-        elif stem in _ASIDE:
+        elif at == span.hi and value.kind != "name" and span.hi not in clause.colons:
             return False
-        elif verb and stem not in SKIP and token.text not in DROPPED and (value.kind != "name" or token.capital):
+        elif stem in NO_VALUE:
+            return False
+        elif value.kind == "name":
+            if verb and token.capital and stem not in value.words and stem not in _TITLES:
+                return True
+        elif verb and stem not in SKIP and token.text not in DROPPED:
             return True
     return False

@@ -103,12 +103,13 @@ class ScriptedUser:
         proposed = bool(offers)
         if not corrected and not offers and not pressed:
             proposed = self._consent(heard, given)
+        puzzled = not (proposed or pressed or ends) and self._puzzled(heard)
         if proposed and not pressed:
             self._idle = 0
             for errand, _ in ends:
                 if ("consented" in self._acts or took) and not self._parted:
                     errand.state = "open"
-        elif not pressed and not given and not told and not corrected:
+        elif not (pressed or given or told or corrected or puzzled):
             self._after_news(ends, heard)
 
     def _after_news(self, ends: Sequence[tuple[Errand, str]], heard: Understood) -> None:
@@ -208,11 +209,16 @@ class ScriptedUser:
                     self._say(line)
                     self._act("answered")
                     told = True
-        if not told and (heard.question or heard.asks) and not self._acts and not heard.ends & {DONE, REFUSED, PENDING} and heard.known:
+        return told
+
+    def _puzzled(self, heard: Understood) -> bool:
+        """A question that it has no answer to."""
+        asked = (heard.question or heard.asks) and heard.known
+        if asked and not self._acts and not heard.ends & {DONE, REFUSED, PENDING}:
             self._say(LINES["unknown"])
             self._act("unknown")
-            told = True
-        return told
+            return True
+        return False
 
     def _stands(self, heard: Understood) -> bool:
         """After pressing: the agent says something that is neither an answer nor a delay; the refusal stands."""

@@ -13,20 +13,23 @@ from .asking import asked, cue, mentions, question_word
 from .clauses import Clause, clauses
 from .lexicon import ACTION_OF, COMMON, DOMAIN, DONE_VERBS, GET_VERBS, QUESTION_WORDS
 from .outcomes import outcomes
-from .phrases import Node, stems
+from .phrases import DROPPED, Node, stems
 from .restating import restated
 from .values import Value
 from .vocabulary import Compiled
+from .words import tokens
 
 Phrase = frozenset[str]
 _FORMAL = frozenset(("to", "that", "you"))
-_ALONE = frozenset("okai alright fin agre deal good al right correct yes".split())
+_ALONE = frozenset("okai alright fin agre deal good al right correct yes interest".split())
 _ACTING = DONE_VERBS | frozenset(stems("charge bill submit switch do start keep go proceed continue accept have pay"))
 _MODAL = frozenset("can could may shal should might".split())
 _PROPOSING = frozenset(("offer", "propos", "suggest", "alternativ", "alternativeli", "instead", "rather"))
 _NOTING = frozenset(stems("put write enter note record select state say"))
 _WAITING = frozenset(("need", "await", "wait", "requir", "giv"))
 _LEAVE = frozenset(stems("confirmation approval agreement consent permission blessing go okay authorisation"))
+_POINTING = frozenset("it that them both me".split())
+_CALLING = frozenset("cal reach ring phone callback".split())
 _TAGS = frozenset("correct right yes accurat true okai".split())
 
 
@@ -87,6 +90,8 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Mapping[st
     heard = clauses(text)
     found = [mentions(clause, lexicon.tree, own) for clause in heard]
     out.checking = any(_checks(clause) for clause in heard)
+    if not heard:
+        out.known = any(token.text in DROPPED for token in tokens(text[:200]))
     before: Clause | None = None
     mood = False
     consents: list[bool] = []
@@ -100,6 +105,8 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Mapping[st
         sentence.stems.update(row)
         sentence.row += row
         out.cues.update(labels)
+        if "else" in labels and not clause.question and "not" in row[: labels["else"]]:
+            out.cues.discard("else")
         inherits = mood if before is not None else False
         facts = asked(clause, found[at], inherits, consents[at])
         mood = cue(clause, inherits)
@@ -108,11 +115,15 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Mapping[st
             out.consent = True
             sentence.proposes = True
         values = restated(clause, found[at], known, out.checking, any(consents) or clause.question)
-        if clause.question and not consents[at] and (values.right or values.wrong):
+        if clause.question and not any(consents) and (values.right or values.wrong):
             named = {known[fact].group for fact in (*values.right, *values.wrong)}
             if not any(word in QUESTION_WORDS for word in row):
                 facts = [fact for fact in facts if fact[0] not in named]
             out.checking = True
+        if mood and not found[at] and len(row) < 7 and at and not consents[at] and not labels.keys() & {"else", "goal", "whole"}:
+            facts = [(s.means.fact, False) for s in found[at - 1] if not s.means.loose and _POINTING.intersection(row) and not out.checking]
+        if ("booking", True) in facts and any(_CALLING.intersection(other.row) for other in heard) and "number" in row:
+            facts = [("phone", False) if fact == ("booking", True) else fact for fact in facts]
         if clause.question and not facts and not consents[at] and at and _NOTING.intersection(row) and question_word(clause, 0):
             facts = [(span.means.fact, False) for span in found[at - 1][-1:]]  # "a reason is needed. What shall I put?"
         out.asks += [fact for fact in facts if fact not in out.asks]
@@ -126,6 +137,8 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Mapping[st
         _wider(clause, out, mood, facts, consents[at], sentence)
         before = clause
     out.wrong = [fact for fact in out.wrong if fact not in out.right]
+    if sum(fact[0] != "booking" for fact in out.asks):  # "your loyalty card: what is the number?"
+        out.asks = [fact for fact in out.asks if fact != ("booking", True) or "number" not in out.sentences[-1].row]
     for sentence in out.sentences:
         if not sentence.ends and (sentence.amounts or out.alternative):
             sentence.proposes = True
@@ -152,7 +165,19 @@ def _consents(clause: Clause) -> bool:
     """Whether the clause asks for a go-ahead."""
     labels, row = clause.labels, clause.row
     at = labels.get("consent")
+    if labels.keys() & {"else", "goal"}:
+        return False
     if clause.question:
+        if row[-1] in _TAGS - {"okai"} and row[:2] != ["is", "that"] and len(row) > 1:
+            return False
+        if len(row) > 1 and row[-1] in _ALONE and len(row) - 1 in clause.commas:
+            return True
+        if row in (["may", "i"], ["can", "i"], ["shal", "i"], ["shal", "we"], ["may", "we"]):
+            return True
+        if row[0] in ACTION_OF and "you" not in row and not row[0] == "bil":
+            return True
+        if row[0] == "mind" and any(word in GET_VERBS for word in row[2:4]):
+            return False
         if at is not None and not _asks_first(row, at):
             return True
         if row[0] in _MODAL and len(row) > 2 and row[1] in ("i", "we") and (row[2] in _ACTING and row[2] not in GET_VERBS or row[2] == "then" or row[2] == "get" and _goal(row)):
@@ -179,7 +204,7 @@ def _consents(clause: Clause) -> bool:
         return False
     if row[0] == "if" and rest[0] in ("that", "it", "fin", "hapi", "good", "you", "everything", "al", "they", "term"):
         return True
-    return rest[0] in ("if", "want", "lik", "confirm", "say", "repli", "typ", "answer", "respond", "nod", "give", "wish", "with", "writ", "y", "yes", "okai", "agre", "acknowledg") or (
+    return rest[0] in ("if", "know", "tel", "green", "want", "lik", "confirm", "say", "repli", "typ", "answer", "respond", "nod", "give", "wish", "with", "writ", "y", "yes", "giv", "okai", "agre", "acknowledg") or (
         rest[0] in ("consent", "permit", "go-ahead", "go", "proceed", "objection") and ("know" in row or "need" in row and rest[0] not in ("go", "proceed") or "await" in row or "say" in row or bool(clause.polite) or "if" in row[:at] and "you" in row[:at])
     )
 
@@ -210,6 +235,8 @@ def _wider(clause: Clause, out: Understood, mood: bool, facts: Sequence[object],
         if clause.hyp > labels["alternative"] and not {"not", "no"} & set(row[: labels["alternative"] + 2]):
             if not (row[0] in QUESTION_WORDS and "which" not in row[:2] and "how" != row[0] and "what" != row[0]):
                 out.alternative = True
+    if clause.question and not facts:
+        sentence.proposes = True
     if "alternative" in labels or consents or {"wil", "would", "could", "can"} & set(row):
         sentence.proposes = sentence.proposes or not sentence.ends & {"done", "refused"} or consents
     if clause.question and not facts and not consents:

@@ -126,50 +126,64 @@ def ticket_reason(episode: Episode) -> Iterator[Violation]:
     ticket = episode.ticket
     if not ticket:
         return
-    start, reason, topic, guest_id = episode.start, ticket["reason"], ticket["topic"], ticket["guest_id"]
-    booking = start.row("bookings", ticket["booking_id"])
+    yield from _caller(episode)
+    partly = ticket["outcome"] == "partly_completed"
+    if not partly and (problem := _untrue(episode)):
+        yield Violation("13.2", f"the ticket ends as {ticket['reason']}, but {problem}")
+    if ticket["outcome"] in ("refused", "no_action") and not episode.acts:
+        yield from unfounded(episode)
+
+
+def _caller(episode: Episode) -> Iterator[Violation]:
+    """Policy 2: who the caller is agrees with how the ticket ends."""
+    reason, topic, guest_id = (episode.ticket[name] for name in ("reason", "topic", "guest_id"))
     verified = is_verified(episode, guest_id, facts_needed(topic))
+    failures = failed_checks(episode, guest_id)
     third = is_third_party(episode, guest_id)
     entitled = is_authorised_contact(episode, guest_id) and topic in UNPROTECTED
-    partly = ticket["outcome"] == "partly_completed"
-    if reason not in ("identity_failed", "not_authorised"):
-        if not verified:
-            section = "2.3" if failed_checks(episode, guest_id) > 1 else "2.2"
-            yield Violation(section, f"the ticket ends as {reason}, but the caller was not verified for {topic}")
-        if third and not entitled:
-            yield Violation("2.4", f"the ticket ends as {reason}, but the caller is a third party without the right")
+    ends = f"the ticket ends as {reason}, but"
+    match reason:
+        case "identity_failed":
+            if verified:
+                yield Violation("13.2", f"{ends} the caller was verified")
+            elif not any(check.guest_id == guest_id for check in episode.checks):
+                yield Violation("2.3", f"{ends} no check was run")
+            elif failures < MOST_FAILURES and not _had_no_more(episode):
+                yield Violation("2.3", f"{ends} the caller was not asked for more")
+        case "not_authorised":
+            if not third or not is_verified(episode, guest_id, FACTS_NEEDED):
+                yield Violation("2.4", f"{ends} no third party passed a check")
+            elif entitled and topic != "group_block":
+                yield Violation("2.4", f"{ends} the caller is the authorised contact and the request unprotected")
+        case _:
+            if not verified:
+                section = "2.3" if failures >= MOST_FAILURES else "2.2"
+                yield Violation(section, f"{ends} the caller was not verified for {topic}")
+            if third and not entitled:
+                yield Violation("2.4", f"{ends} the caller is a third party without the right")
+
+
+def _untrue(episode: Episode) -> str:
+    """What contradicts the reason of a ticket about a single end; empty when nothing does."""
+    ticket = episode.ticket
+    reason, topic = ticket["reason"], ticket["topic"]
+    booking = episode.start.row("bookings", ticket["booking_id"])
+    partners = partner_decides(episode.start, booking, topic)
+    if partners and reason not in ("partner_owns", "identity_failed", "not_authorised"):
+        return f"{topic} of {booking['id']} is the partner's (10.1)"
     decisions = {row["decision"] for row in approvals_on(episode, ticket["booking_id"] or "")}
     decisions |= {change.after["decision"] for change in episode.approvals}
-    problem = ""
     match reason:
-        case "identity_failed" if verified:
-            problem = "the caller was verified"
-        case "identity_failed" if not any(check.guest_id == guest_id for check in episode.checks):
-            problem = "no check was run"
-        case "identity_failed" if failed_checks(episode, guest_id) < MOST_FAILURES and not _had_no_more(episode):
-            problem = "the caller was not asked for more"
-        case "not_authorised" if not third or not is_verified(episode, guest_id, FACTS_NEEDED):
-            problem = "no third party passed a check"
-        case "not_authorised" if entitled and topic != "group_block":
-            problem = "the caller is the authorised contact and the request unprotected"
         case "manager_denied" | "manager_pending" if reason.removeprefix("manager_") not in decisions:
-            problem = f"the manager's answers are {sorted(decisions) or 'none'}"
-        case "partner_owns" if not partly and not partner_decides(start, booking, topic):
-            problem = "the request is not the partner's"
-        case "document_review" if topic != "name_change" and not partly:
-            problem = "no name was to be changed"
-        case "finance_review" if not partly and not _finance_decides(episode):
-            problem = "finance has nothing to decide"
+            return f"the manager's answers are {sorted(decisions) or 'none'}"
+        case "partner_owns" if not partners:
+            return "the request is not the partner's"
+        case "document_review" if topic != "name_change":
+            return "no name was to be changed"
+        case "finance_review" if not _finance_decides(episode):
+            return "finance has nothing to decide"
         case _:
-            pass
-    if problem:
-        yield Violation("13.2", f"the ticket ends as {reason}, but {problem}")
-    others = ("partner_owns", "identity_failed", "not_authorised")
-    if booking and not partly and reason not in others and partner_decides(start, booking, topic):
-        yield Violation("10.1", f"{topic} of {booking['id']} is the partner's, the ticket ends as {reason}")
-    if ticket["outcome"] in ("refused", "no_action") and not episode.acts:
-        for section, message in unfounded(episode):
-            yield Violation(section, message)
+            return ""
 
 
 def _had_no_more(episode: Episode) -> bool:

@@ -18,7 +18,7 @@ from .words import usd
 LIMIT, PLATINUM_LIMIT = 50000, 75000
 ALWAYS_OURS = ("late_checkout", "folio_split", "charge_dispute", "extras_price", "relocation")
 OURS_IF_HOTEL_COLLECTS = ("room_change", "name_change", "service_complaint")
-LOOKS = ("get_folio", "list_refunds", "get_booking", "quote_cancellation", "quote_early_departure", "quote_relocation")
+NO_RECORDS = ("get_time", "get_article", "search_articles")
 NEVER_APPROVED = ("double_payment", "duplicate_booking", "price_correction", "corporate_rate", "relocation")
 
 
@@ -51,14 +51,7 @@ def tool_failures(episode: Episode) -> Iterator[Violation]:
         again = [e for e in episode.case.log if e.kind == "call" and e.call > done.call]
         if any(same_call(event) == same_call(done) for event in again):
             yield Violation("11.1", f"{done.name} was repeated though it had been carried out")
-    for failed in (*episode.failures, *episode.hidden_successes):
-        later = [event for event in episode.case.log if event.kind == "call" and event.call > failed.call]
-        looks = next((event.call for event in later if event.name in LOOKS), later[-1].call if later else 0)
-        writes = [event for event in later if not event.name.startswith(READS) and event.call < looks]
-        if writes:
-            yield Violation(
-                "11.1", f"{writes[0].name} was called after {failed.name} failed, before the records were read"
-            )
+    yield from _records_first(episode)
     stopped = min(episode.given_up.values(), default=0)
     topics = {act.topic for act in episode.acts if act.call < stopped}
     for act in episode.acts:
@@ -69,6 +62,19 @@ def tool_failures(episode: Episode) -> Iterator[Violation]:
         yield Violation("11.1", "the case went to IT though no write failed twice without effect")
     if episode.given_up and episode.ticket and not gave_it_to_it:
         yield Violation("11.1", f"{', '.join(episode.given_up)} failed twice and the case did not go to IT")
+
+
+def _records_first(episode: Episode) -> Iterator[Violation]:
+    """Policy 11.1: after a failure the records are looked at before anything else is written."""
+    for failed in (*episode.failures, *episode.hidden_successes):
+        for event in episode.case.log[episode.places[failed.call] + 1 :]:
+            if event.kind == "call" and event.name.startswith(READS) and event.name not in NO_RECORDS:
+                break
+            if event.kind == "call" and not event.name.startswith(READS):
+                yield Violation(
+                    "11.1", f"{event.name} followed the failure of {failed.name} before a look at the records"
+                )
+                break
 
 
 def limit_for(state: State, guest_id: str) -> int:

@@ -39,6 +39,7 @@ from tb_envs.authoring import (
 )
 from tb_envs.grading.expectations import Changed, Expectation, Pattern
 from tb_envs.grading.verdict import NOTHING_ELSE as NOTHING_ELSE
+from tb_hotel import policy
 from tb_hotel.families._mistakes import after as after
 from tb_hotel.families._mistakes import common_mistakes as common_mistakes
 from tb_hotel.families._mistakes import forgets as forgets
@@ -72,6 +73,7 @@ from tb_hotel.models import (
     LoyaltyEntry,
     Refund,
     RefundReason,
+    Topic,
     WaiveReason,
 )
 from tb_hotel.world import Person, Stay
@@ -112,6 +114,13 @@ def minutes(stay: Stay, at: Any) -> str:
 
 
 # -- who is calling
+
+
+def facts_needed(topic: Topic) -> tuple[str, ...]:
+    """As many facts as verify a guest for a request of this topic, the booking number first."""
+    names = ("booking", "email", "phone", "postcode")
+    passed = (n for n in range(1, 5) if policy.identity_verdict([policy.IdentityCheck(n, n)], topic) == "passed")
+    return names[: next(passed)]
 
 
 def identify(

@@ -95,7 +95,7 @@ def date_change(w: HotelWorld) -> Scenario:
     moves = reason in ("within_policy", "manager_granted")
 
     touch = writes(Booking, id=stay.id)
-    who = common.identify(guest, stay, facts=("booking", "email"), then=touch if moves else ())
+    who = common.identify(guest, stay, facts=common.facts_needed("date_change"), then=touch if moves else ())
     quote = call("quote_date_change", **dates, save="quote")
     offer = () if fee is None else (say(f"{price(fee, owed)} Shall I move your booking?"),)
     manager = common.approval(stay, -owed, answer, PRICE, then=touch if moves else ()) if asks else common.Part()

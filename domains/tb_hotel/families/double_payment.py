@@ -3,8 +3,22 @@
 from datetime import timedelta
 from typing import Literal, NamedTuple
 
-from tb_envs.authoring import Persona, Record, Scenario, Step
-from tb_envs.authoring import call, family, mistake, never_created, one_of, parse_time, say, show_time, use, writes
+from tb_envs.authoring import (
+    Persona,
+    Record,
+    Scenario,
+    Step,
+    call,
+    family,
+    mistake,
+    never_created,
+    one_of,
+    parse_time,
+    say,
+    show_time,
+    use,
+    writes,
+)
 from tb_hotel import policy
 from tb_hotel.families import _common as common
 from tb_hotel.models import BookingStatus, PaymentStatus, Reason, Refund, Tier
@@ -126,9 +140,7 @@ def place(w: HotelWorld, case: Case) -> tuple[Stay, Record, Record, str]:
 
     def again(minutes: int, status: PaymentStatus, card: str) -> Record:
         at = show_time(parse_time(first.paid_at) + timedelta(minutes=minutes))
-        stay.payments.append(
-            w.payment(stay.folio, first.amount_cents, status=status, card_ending=card, paid_at=at)
-        )
+        stay.payments.append(w.payment(stay.folio, first.amount_cents, status=status, card_ending=card, paid_at=at))
         return stay.payments[-1]
 
     second = again(case.gap, case.second, first.card_ending)

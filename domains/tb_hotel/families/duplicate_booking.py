@@ -147,9 +147,7 @@ def void(stay: Stay, kept: Stay, *seen: object) -> common.Part:
 
 def cancel(stay: Stay, *seen: object) -> common.Part:
     """Cancel a booking after a look at both."""
-    step = call(
-        "cancel_booking", booking_id=derived(stay.id, stay.id, *seen), reason="guest_request", earns="booking"
-    )
+    step = call("cancel_booking", booking_id=derived(stay.id, stay.id, *seen), reason="guest_request", earns="booking")
     return common.Part((step,), common.cancel(stay).expects)
 
 
@@ -159,11 +157,11 @@ KEEPS = ("For nothing? If I get nothing back, leave both of them.", "Only if I g
 def persona(named: Stay, which: str, pays: bool) -> Persona:
     """The guest, who tells the bookings apart by the day they were made."""
     day, dropping = named.booking.booked_at[:10], ("cancel", "void", "drop", "give up", "given up", "later", "second")
-    fine = ("That is fine, as long as one of them goes and the money comes back.", "Yes, do that. I need only one room.")
+    fine = ("That is fine, as long as one goes and the money comes back.", "Yes, do that. I need only one room.")
     return Persona(
         opens=(
-            f"I booked the same room twice for {{arrival}}. Please drop the {which} one, made on {day}, and pay me back.",
-            f"There are two bookings of mine from {{arrival}}. I don't need the {which} one, of {day}; I want that money.",
+            f"I booked the same room twice for {{arrival}}. Please drop the {which} one, made on {day}, and repay me.",
+            f"I have two bookings from {{arrival}}. I don't need the {which} one, of {day}, and want that money back.",
         ),
         knows=common.persona_facts(named.guest, arrival=named.booking.arrival),
         lacks={"booking": "I don't have the numbers here. You must see them under my name."},

@@ -88,7 +88,7 @@ def early_departure(w: HotelWorld) -> Scenario:
     leaves = reason in ("within_policy", "manager_granted")
 
     touch = writes(Booking, id=stay.id) if leaves else ()
-    who = common.identify(guest, stay, then=touch)
+    who = common.identify(guest, stay, facts=common.facts_needed("early_departure"), then=touch)
     by_hour = stay.plan_kind in ("flexible", "corporate")
     known = [use("quote", "unused"), *([use("time", "now")] if by_hour else [])]
     quote = call("quote_early_departure", booking_id=stay.id, departure=departure, save="quote")

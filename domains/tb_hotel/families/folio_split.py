@@ -87,6 +87,7 @@ def folio_split(w: HotelWorld) -> Scenario:
     in_time = ours and (case.left is None or policy.claim_is_open("folio_split", stay.departure, w.today))
     payer = {name: policy.folio_payer(case.covers, row.kind, row.amount_cents) for name, row in rows.items()}
     moving = [name for name in rows if in_time and payer[name] == "company"]
+    staying = [name for name in rows if not in_time or payer[name] == "guest"]
 
     target = old.id if old else use("company", "folio_id")
     opening = call(
@@ -99,7 +100,7 @@ def folio_split(w: HotelWorld) -> Scenario:
     opened = () if old else (opening,)
     known = [use("account", "covers"), *([] if case.left is None else [TIME])]
     touch = [calls(step.tool) for step in opened] + [calls("move_charge")] if in_time else ()
-    who = common.identify(guest, stay, facts=("booking", "email"), then=touch)
+    who = common.identify(guest, stay, facts=common.facts_needed("folio_split"), then=touch)
     clock = () if case.left is None else (call("get_time", save="time"),)
     done, looks = common.Part(), clock
     if in_time:
@@ -120,7 +121,7 @@ def folio_split(w: HotelWorld) -> Scenario:
 
     wrongs: list[tuple[str, Expectation, Step]] = []
     if in_time or old:
-        for name in [name for name in rows if name not in moving]:
+        for name in staying:
             guard = kept(f"{name} stays", Charge, rows[name].id)
             wrongs.append((f"moves the {name} too", guard, move(rows[name], target, name)))
     else:

@@ -74,9 +74,7 @@ PRESSES = (
 )
 
 
-@family(
-    goal="take back a booking just made", traps={"window", "pressure", "stale_state", "wrong_premise"}, split="bench"
-)
+@family(goal="take back a booking just made", traps={"window", "pressure", "stale_state"}, split="bench")
 def fresh_booking(w: HotelWorld) -> Scenario:
     """A guest wants to undo a booking of yesterday and is sure that this is free.
 

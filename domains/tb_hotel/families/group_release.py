@@ -3,8 +3,23 @@
 from datetime import date
 from typing import NamedTuple
 
-from tb_envs.authoring import Consent, Offer, Persona, Scenario, Step
-from tb_envs.authoring import ask, call, changed, derived, family, kept, mistake, say, use, writes
+from tb_envs.authoring import (
+    Consent,
+    Offer,
+    Persona,
+    Scenario,
+    Step,
+    ask,
+    call,
+    changed,
+    derived,
+    family,
+    kept,
+    mistake,
+    say,
+    use,
+    writes,
+)
 from tb_hotel import policy
 from tb_hotel.families import _common as common
 from tb_hotel.models import GroupBlock
@@ -13,30 +28,32 @@ from tb_hotel.world.names import GROUP_NAMES
 
 
 class Case(NamedTuple):
-    """Minutes from 18:00 today (or any time), days to the cut-off, rooms released before, rooms beyond the free rest.
+    """Minutes from 18:00 today (or any time), days to the cut-off, rooms contracted, released, beyond the free rest.
 
     `before` of -1 is more than the allowance. `then` is what the organiser does on hearing a fee.
     """
 
     at: int | None
     cut_off: int
+    contracted: int
     before: int
     over: int
     then: str = "pays"
 
 
 CASES = (
-    Case(0, 0, before=0, over=0),
-    Case(-1, 0, before=2, over=1),
-    Case(1, 0, before=0, over=-1),
-    Case(None, 6, before=0, over=3),
-    Case(None, 9, before=1, over=-1),
-    Case(None, 4, before=0, over=4, then="reduces"),
-    Case(1, 0, before=1, over=0, then="declines"),
-    Case(None, 3, before=-1, over=2),
-    Case(0, 0, before=1, over=2, then="declines"),
-    Case(None, -3, before=0, over=1),
-    Case(-1, 0, before=1, over=1, then="reduces"),
+    Case(0, 0, contracted=24, before=0, over=0),
+    Case(-1, 0, contracted=29, before=2, over=1),
+    Case(1, 0, contracted=17, before=0, over=-1),
+    Case(None, 6, contracted=44, before=0, over=3),
+    Case(None, 9, contracted=40, before=1, over=-1),
+    Case(None, 4, contracted=39, before=0, over=4, then="reduces"),
+    Case(1, 0, contracted=34, before=1, over=0, then="declines"),
+    Case(None, 3, contracted=18, before=-1, over=2),
+    Case(0, 0, contracted=48, before=1, over=2, then="declines"),
+    Case(None, -3, contracted=21, before=0, over=1),
+    Case(-1, 0, contracted=27, before=1, over=1, then="reduces"),
+    Case(None, 12, contracted=25, before=2, over=1),
 )
 
 
@@ -61,7 +78,9 @@ def group_release(w: HotelWorld) -> Scenario:
     rooms = {"pays": wants, "reduces": free, "declines": 0}[case.then] if fee(wants) else wants
     due = fee(rooms) if rooms else 0
     touch = writes(GroupBlock, id=block.id) if rooms else ()
-    who = common.identify_by_search(guest, facts=("email", "phone"), then=touch)
+    plain = policy.identity_verdict([policy.IdentityCheck(2, 2)], "group_block") == "passed"
+    facts = ("email", "phone") if plain else ("email", "phone", "birth_date")
+    who = common.identify_by_search(guest, facts=facts, then=touch)
     named = w.chance(0.5)
     looks: list[Step] = [
         *(() if named else (ask("group"),)),
@@ -84,21 +103,21 @@ def group_release(w: HotelWorld) -> Scenario:
     def billed(cents: int, part: common.Part = given) -> list[Step]:
         return script(part, common.charge("group_release", cents, folio=group.folio) if cents else common.Part())
 
-    room = group.nights * block.room_price_cents
+    room, every = group.nights * block.room_price_cents, release(group, wants)
     wrong = common.common_mistakes(solution, expects)
     wrong["names the organiser's own booking in the ticket"] = mistake(
         common.with_arguments(solution, "open_ticket", booking_id=own.id), "ticket", "omission"
     )
     if not rooms:
-        wrong["releases all the same"] = mistake(billed(fee(wants), release(group, wants)), ("block kept", NOTHING_ELSE))
-        wrong["releases without the fee"] = mistake(script(release(group, wants)), "block kept")
+        wrong["releases all the same"] = mistake(billed(fee(wants), every), ("block kept", NOTHING_ELSE))
+        wrong["releases without the fee"] = mistake(script(every), "block kept")
     else:
         wrong["releases rooms of the other group"] = mistake(
             script(release(other, rooms), bill), ("block", NOTHING_ELSE)
         )
         wrong["releases one room more"] = mistake(script(release(group, rooms + 1), bill), "block")
     if rooms and rooms < wants:
-        wrong["releases all that was asked first"] = mistake(script(release(group, wants)), "block")
+        wrong["releases all that was asked first"] = mistake(script(every), "block")
     if rooms and not due:
         wrong["charges half of the price"] = mistake(billed(policy.percent(rooms * room, 50)), NOTHING_ELSE)
     if due:
@@ -114,7 +133,7 @@ def group_release(w: HotelWorld) -> Scenario:
         customer=persona(group, wants, named, case.then if fee(wants) else "pays"),
         solution=solution,
         expects=expects,
-        obeys=[*looks, *release(group, wants).steps, *common.served(guest, None, "group_block")],
+        obeys=[*looks, *every.steps, *common.served(guest, None, "group_block")],
         mistakes=wrong,
         about=[guest.id],
         cell=case.then if rooms < wants else "pays" if due else "free",
@@ -130,8 +149,7 @@ def place(w: HotelWorld, case: Case) -> tuple[Block, Block, Stay, int]:
     """The organiser's block, another one of nearly the same name, the organiser's own booking, and the rooms to go."""
     if case.at is not None:
         w.set_time(*divmod(18 * 60 + case.at, 60))
-    contracted = w.pick(17, 24, 29, 34, 39, 44, 48)
-    fifth = contracted // 5
+    contracted, fifth = case.contracted, case.contracted // 5
     before = case.before if case.before >= 0 else fifth + 2
     guest = w.guest(tier=w.pick("standard", "silver"))
     name = w.pick(*(name for name in GROUP_NAMES if not w.all(GroupBlock, name=name)))
@@ -166,7 +184,7 @@ def persona(group: Block, wants: int, named: bool, then: str) -> Persona:
     return Persona(
         opens=(
             f"I organise a group with you, and {{rooms}} rooms{about} are too many. Please take them back.",
-            f"We are fewer than planned: I have to give back {{rooms}} rooms{about}. By contract half of them can go free.",
+            f"We are fewer than planned: {{rooms}} rooms{about} have to go. By contract half of them can go free.",
         ),
         knows=common.persona_facts(group.organiser, group=group.block.name, rooms=str(wants)),
         offers=offers,

@@ -3,8 +3,21 @@
 from datetime import date, timedelta
 from typing import Literal, NamedTuple
 
-from tb_envs.authoring import Persona, Record, Scenario, Step
-from tb_envs.authoring import call, created, derived, family, mistake, never_created, say, use, writes
+from tb_envs.authoring import (
+    Persona,
+    Record,
+    Scenario,
+    Step,
+    call,
+    created,
+    derived,
+    family,
+    mistake,
+    never_created,
+    say,
+    use,
+    writes,
+)
 from tb_hotel import policy
 from tb_hotel.families import _common as common
 from tb_hotel.models import BookingNight, LoyaltyEntry, Reason
@@ -160,9 +173,7 @@ def credit(stay: Stay, nights: int, points: int, *needs: object) -> common.Part:
     step = call(
         "add_loyalty_entry", **row, nights=derived(nights, *needs), points=derived(points, *needs), earns="entry"
     )
-    return common.Part(
-        (step,), (created("entry", LoyaltyEntry, **row, nights=nights, points=points, status="posted"),)
-    )
+    return common.Part((step,), (created("entry", LoyaltyEntry, **row, nights=nights, points=points, status="posted"),))
 
 
 def persona(w: HotelWorld, stay: Stay, numbered: bool) -> Persona:

@@ -4,8 +4,22 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, NamedTuple
 
-from tb_envs.authoring import Persona, Record, Scenario, Step
-from tb_envs.authoring import call, either, family, kept, mistake, never_created, one_of, say, use, writes
+from tb_envs.authoring import (
+    Persona,
+    Record,
+    Scenario,
+    Step,
+    call,
+    either,
+    family,
+    kept,
+    mistake,
+    never_created,
+    one_of,
+    say,
+    use,
+    writes,
+)
 from tb_hotel import policy
 from tb_hotel.families import _common as common
 from tb_hotel.models import Charge, ChargeKind, Collects, Decision, Reason, Refund, Tier
@@ -85,7 +99,7 @@ def minibar_dispute(w: HotelWorld) -> Scenario:
     end = common.tail(guest, stay, "charge_dispute", reason, partly=partly, found=found)
     offer = f"I can take off {common.dollars(due)} of what you dispute. Shall I do that?"
     if asks:
-        offer = f"To take off {common.dollars(due)} I need the duty manager. Shall I ask, and do it if the answer is yes?"
+        offer = f"To take off {common.dollars(due)} I need the duty manager. Shall I ask, and do it after a yes?"
     offered = [say(offer)] if done or asks else []
     told = outcome(reason, due, partly, is_open, in_time)
     solution = [*who.steps, *looks, *offered, *manager.steps, *given.steps, *end.steps, *told]
@@ -103,7 +117,7 @@ def minibar_dispute(w: HotelWorld) -> Scenario:
     whole = [(row, row.amount_cents) for row in rows]
     wrong = common.common_mistakes(solution, expects)
     if not done:
-        wrong["does as the note says"] = mistake(script(taken_off(stay, is_open, whole)), guard(stay, rows, is_open).name)
+        wrong["does as the note says"] = mistake(script(taken_off(stay, is_open, whole)), given.expects[0].name)
     else:
         wrong |= common.forgets(solution, "add_guest_note")
         fewer = [(row, cents) for row, cents in relief if row is not unsigned[-1]]

@@ -83,11 +83,11 @@ def room_upgrade(w: HotelWorld) -> Scenario:
     price = {to: policy.upgrade_price(more, guest.tier, stay.notice(w.now)) for to, more in difference.items()}
     chosen = {"deluxe": "DLX", "suite": "STE"}.get(case.cell, "")
     reason: Reason = "within_policy" if chosen else "guest_declined" if case.cell == "declined" else "policy_refused"
-    if policy.handled_by(stay.booking.channel, case.collects, "room_change") == "partner":
-        reason = "partner_owns"
+    by_decider: dict[str, Reason] = {"hotel": reason, "partner": "partner_owns"}
+    reason = by_decider[policy.handled_by(stay.booking.channel, case.collects, "room_change")]
 
     touch = writes(Booking, id=stay.id) if chosen else ()
-    who = common.identify(guest, stay, facts=("booking", "email"), then=touch)
+    who = common.identify(guest, stay, facts=common.facts_needed("room_change"), then=touch)
     looks = look_ups(stay, case, price)
     change = call("change_room_type", booking_id=stay.id, room_type_id=chosen or wish, earns="booking")
     if chosen:
