@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from tb_envs.grading.grade import show_change
@@ -39,10 +38,7 @@ def _entry(event: Event, episode: Episode) -> str:
         case "said":
             return _printable(f"agent:    {event.text}")
         case "call":
-            arguments = ", ".join(
-                f"{k}={json.dumps(v, ensure_ascii=False, default=str)}" for k, v in dict(event.data).items()
-            )
-            return _printable(f"  call    {event.name}({arguments})")
+            return _printable(f"  call    {event.name} {event.text}")
         case "result":
             return _printable(f"  {'result' if event.ok else 'error '}  {event.text}")
         case "row":

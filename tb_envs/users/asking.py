@@ -190,7 +190,7 @@ def asked(clause: Clause, found: list[Span], inherits: bool, consents: bool) -> 
         det = dets[lo]
         if words[lo].text == "reasons":
             continue
-        if det == "my" or (hi < len(row) and restates(clause, hi)) or (mention.loose and not _directly(clause, span)) or valued(clause, hi):
+        if det == "my" or (hi < len(row) and restates(clause, hi)) or _after_name(clause, lo) or (mention.loose and not _directly(clause, span)) or valued(clause, hi):
             continue
         if not asks and hi not in clause.polite and lo not in clause.polite:
             continue
@@ -225,6 +225,12 @@ def _directly(clause: Clause, span: Span) -> bool:
     if clause.dets[lo] == "your" and before in _LOOSE_ASK and hi == len(row):
         return True
     return len(row) == hi - lo and (clause.question or bool(clause.polite))
+
+
+def _after_name(clause: Clause, lo: int) -> bool:
+    """ "The Norwind company", "our Lisbon hotel"."""
+    word = clause.words[lo - 1] if lo > 1 else None
+    return word is not None and word.capital and word.stem not in COMMON and word.stem not in DOMAIN and lo not in clause.commas and "what" not in clause.row
 
 
 def restates(clause: Clause, hi: int) -> bool:

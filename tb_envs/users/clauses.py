@@ -112,6 +112,9 @@ def clauses(text: str) -> list[Clause]:
         row = clause.row
         if row:
             last = row[-1]
+            if stem == "right" and last == "al":
+                row[-1] = "alright"
+                continue
             if stem in _ALWAYS_SPLIT:
                 out.append(clause)
                 clause = Clause(sentence=sentence)

@@ -29,7 +29,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "booking",
-            ("(booking|confirmation) (number|confirmation number|number number|confirmation)", "number number", "number (it|that) (is|was) booked under", "(number|number number) (on|in|from|at top of) (confirmation|email|letter|mail) (|email|mail|letter)", "confirmation (email|mail) number", "record number", "itinerary number"),
+            ("number is (it|booking)", "(booking|confirmation) (number|confirmation number|number number|confirmation)", "number number", "number (it|that) (is|was) booked under", "(number|number number) (on|in|from|at top of) (confirmation|email|letter|mail) (|email|mail|letter)", "confirmation (email|mail) number", "record number", "itinerary number"),
             ("My booking number is {value}.", "It's {value}.", "The booking number is {value}.", "The confirmation says {value}."),
             "id",
         ),
@@ -179,7 +179,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "reason",
-            ("(why|reason|motive|motiv|motivation|cause|grounds)", "(what|anything|something) (has|have|) (happen|changed|change|prompt|caused|led|came up|come up|going on|went wrong|go wrong)", "(circumstanc|background|context|situation)", "how come", "what (makes|made|is making) you", "what is behind", "purpose of (stay|trip|visit|travel|cancel|call|journey|change)", "what led", "explain", "justification", "what (brought|brings) (this|that)", "what (was|is) wrong", "what for", "explanation"),
+            ("(why|reason|motive|motiv|motivation|cause|grounds)", "(what|anything|something) (has|have|) (happen|changed|change|prompt|caused|led|came up|come up|going on|went wrong|go wrong)", "(circumstanc|background|context|situation)", "how come", "what (makes|made|is making) you", "what is behind", "purpose of (stay|trip|visit|travel|cancel|call|journey|change)", "what led", "justification", "what (brought|brings) (this|that)", "what (was|is) wrong", "what for", "explanation"),
             ("The reason is {value}.", "It's because of {value}.", "Because of {value}.", "It is {value}."),
             "text",
         ),

@@ -55,7 +55,7 @@ PENDING_VERBS = _class(
 THIRD = _class(
     "manager team department supervisor colleague specialist desk office approval review ticket case finance billing"
     " management director duty-manager partner agency headquarters accounting accounts expert lead desk authorities"
-    " supervisor's security queue unit operations senior staff owner property reservations"
+    " supervisor's security queue unit operations senior staff owner property"
 )
 ACTIONS = {
     "cancel": _class("cancel cancellation annul terminate call-off"),

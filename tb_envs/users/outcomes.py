@@ -52,6 +52,7 @@ _DECIDERS = _set("approval manager decision answer supervisor response reply")
 _ENTITLED = _set("qualify eligible entitled meet get receive")
 _HARMLESS = _set("charge fee cost problem worry need rush further one longer additional extra action way number later matter")
 _PERSONAL = _set("identity email name detail address phone surname account data")
+_LACKING = _set("room rooms availability space vacancy option possibility way authority right permission suite authorisation")
 _GATES = frozenset("without unles until til".split())
 _HANDOVER = _set("transfer hand connect pass redirect route refer escalate forward")
 _MONEY = _set("refund refunded money fund credit amount reimbursement compensation points voucher")
@@ -246,7 +247,11 @@ def _finished(clause: Clause, at: int, found: set[str]) -> None:
     if word in WEAK_DONE:
         if word == "mak" and not _CHANGING.intersection((*rest, *row[:at])):
             return
-        if not (agent or been) or word in ("tak", "return", "rais", "plac", "hand", "confirm", "accept", "open") and not (been or word == "confirm"):
+        if word == "tak" and not {"off", "out", "away", "care", "down", "back"} & set(rest):
+            return
+        if word == "mak" and aux and _CHANGING.intersection(row[:at]):
+            been = True
+        if not (agent or been) or word in ( "return", "rais", "plac", "hand", "confirm", "accept", "open") and not (been or word == "confirm"):
             if not (word == "confirm" and aux):
                 return
         if word in ("pai", "plac") and not agent:
@@ -319,8 +324,11 @@ def _negations(clause: Clause, found: set[str]) -> None:
         if not follow and before in ("can", "could"):
             found.add(REFUSED)
         if {"get", "receiv"} & set(follow[:2]):
-            if _MONEY.intersection(row[at + 1 : at + 7]):
+            if _MONEY.intersection(row[at + 1 : at + 7]) or _APPROVERS.intersection(follow):
                 found.add(REFUSED)
+            continue
+        if before == "do" and follow[:1] == ["hav"] and _LACKING.intersection(follow):
+            found.add(REFUSED)
             continue
         verb = next((w for w in follow if w in CAPABLE or w in LOOK or w in _BENIGN or w in DONE_VERBS), "")
         if at == 1 and before == "do":

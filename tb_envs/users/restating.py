@@ -323,7 +323,9 @@ def _stated(clause: Clause, span: Span, value: Value) -> bool:
         elif stem in NO_VALUE:
             return False
         elif value.kind == "name":
-            if verb and token.capital and stem not in value.words and stem not in _TITLES:
+            if not token.capital or not verb:
+                return False
+            if stem not in value.words and stem not in _TITLES:
                 return True
         elif verb and stem not in SKIP and token.text not in DROPPED:
             return True

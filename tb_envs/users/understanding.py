@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from .asking import asked, cue, mentions, question_word
+from .asking import asked, cue, mentions, question_word, restates
 from .clauses import Clause, clauses
 from .lexicon import ACTION_OF, COMMON, DOMAIN, DONE_VERBS, GET_VERBS, QUESTION_WORDS
 from .outcomes import outcomes
@@ -114,7 +114,8 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Mapping[st
         if consents[at]:
             out.consent = True
             sentence.proposes = True
-        values = restated(clause, found[at], known, out.checking, any(consents) or clause.question)
+        stated = clause.question and any(span.hi < len(row) and restates(clause, span.hi) for span in found[at])
+        values = restated(clause, found[at], known, out.checking or stated, any(consents) or clause.question)
         if clause.question and not any(consents) and (values.right or values.wrong):
             named = {known[fact].group for fact in (*values.right, *values.wrong)}
             if not any(word in QUESTION_WORDS for word in row):
@@ -167,6 +168,8 @@ def _consents(clause: Clause) -> bool:
     at = labels.get("consent")
     if labels.keys() & {"else", "goal"}:
         return False
+    if at is not None and "confirmation" in row and row[row.index("confirmation") + 1 :][:1] in (["number"], ["email"]):
+        at = None
     if clause.question:
         if row[-1] in _TAGS - {"okai"} and row[:2] != ["is", "that"] and len(row) > 1:
             return False
@@ -202,8 +205,10 @@ def _consents(clause: Clause) -> bool:
         return False
     if {"without", "befor", "can", "unabl"} & set(row[:at]) and "me" not in rest:
         return False
-    if row[0] == "if" and rest[0] in ("that", "it", "fin", "hapi", "good", "you", "everything", "al", "they", "term"):
+    if row[0] == "if" and rest[:1] != ["if"]:
         return True
+    if {"manager", "he", "she", "they", "supervisor"} & set(row[:at]):
+        return False
     return rest[0] in ("if", "know", "tel", "green", "want", "lik", "confirm", "say", "repli", "typ", "answer", "respond", "nod", "give", "wish", "with", "writ", "y", "yes", "giv", "okai", "agre", "acknowledg") or (
         rest[0] in ("consent", "permit", "go-ahead", "go", "proceed", "objection") and ("know" in row or "need" in row and rest[0] not in ("go", "proceed") or "await" in row or "say" in row or bool(clause.polite) or "if" in row[:at] and "you" in row[:at])
     )
@@ -226,6 +231,10 @@ def _wider(clause: Clause, out: Understood, mood: bool, facts: Sequence[object],
     if "whole" in labels and mood and not facts and "let" not in row[:1] and "hyp" not in labels:
         out.whole = True
     if "contact_detail" in labels and mood and not facts and (clause.question or row[0] not in ("i", "we")):
+        for channel in ("phone", "email"):
+            if channel in row and (channel, False) not in out.asks:
+                out.asks.append((channel, False))
+                return
         out.contact = out.contact or "contact" in row or "reach" in row and clause.question
     if "goal" in labels and not facts:
         out.goal = True

@@ -84,7 +84,7 @@ _STEMS = {
     "code": "number", "id": "number", "ref": "number", "reference": "number", "identifier": "number",
     "locator": "number", "references": "number", "codes": "number", "ids": "number", "unable": "unabl", "able": "abl",
     "eligible": "eligibl", "ineligible": "ineligibl", "possible": "possibl", "impossible": "impossibl",
-    "membership": "member", "explanation": "explain", "relation": "relationship", "relationship": "relationship", "related": "related",
+    "membership": "member", "explanation": "explanation", "relation": "relationship", "relationship": "relationship", "related": "related",
     "during": "during", "nothing": "nothing", "anything": "anything", "something": "something", "thing": "thing",
     "everything": "everything", "bring": "bring", "king": "king", "meeting": "meeting", "during ": "during",
     "evening": "evening", "morning": "morning", "string": "string", "need": "need", "indeed": "indeed",

@@ -217,15 +217,14 @@ def renamed(stay: Stay, new_name: str) -> Step:
 def told(steps: tuple[Step, ...], reason: Reason, new_name: str) -> list[Step]:
     """The records, and what the guest is told of them; a hand-over comes last."""
     if reason == "document_review":
-        words = (
-            "I have passed this on to guest relations, who will write to you about the documents. Nothing is changed."
-        )
-        return [*steps[:-1], say(words), steps[-1]]
-    refused = "another person cannot be put on this booking" if reason == "policy_refused" else UNKNOWN
+        words = "guest relations will write to you about the documents. So far nothing is changed."
+        return [*steps[:-1], say(f"I have passed this on: {words}"), say(f"I understand, but {words}"), steps[-1]]
+    refused = TRANSFER if reason == "policy_refused" else UNKNOWN
     return [*steps, *common.last_words(reason, f"I have changed the name on your booking to {new_name}.", refused)]
 
 
-UNKNOWN = "without a third detail that matches I cannot change or tell you anything"
+TRANSFER = "so many letters make it a transfer to another person, and that is not possible for this booking"
+UNKNOWN = "without a third detail that matches I could not verify you, so it is not possible to change anything"
 
 
 def persona(stay: Stay, case: Case, new_name: str, law: str, opens: tuple[str, ...]) -> Persona:
