@@ -1,7 +1,6 @@
 """The thinnest path through the trainer: whole episodes, TRL's update, rewards from the database.
 
-It is played on a toy company made here (three tables, four tools, one family), so that nothing but the trainer
-is under test.
+It is played on the toy library, so that nothing but the trainer is under test; one test plays the hotel.
 """
 
 # ruff: noqa: E402 (the libraries of the extra `train` come first, or this file is passed over)
@@ -10,10 +9,9 @@ import json
 import subprocess
 import sys
 import types
-from collections.abc import Callable, Iterator, Sequence
-from importlib.metadata import EntryPoint
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import pytest
 
@@ -21,44 +19,16 @@ for _library in ("torch", "transformers", "datasets", "trl"):
     pytest.importorskip(_library)
 
 import torch
-from sqlalchemy import ForeignKey
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from trl import chat_template_utils
 
-from tb_envs import registration
 from tb_envs.actions import parse_action
 from tb_envs.adapters.trl import as_trl_rollout_func, env_reward, task_rows
 from tb_envs.agents import make_agent
-from tb_envs.authoring import (
-    EnumSpelling,
-    Fact,
-    Identifier,
-    Json,
-    Persona,
-    Scenario,
-    Text,
-    Toolset,
-    Vocabulary,
-    World,
-    ask,
-    call,
-    changed,
-    family,
-    free,
-    guarded,
-    narrative,
-    require,
-    say,
-)
-from tb_envs.authoring.domain import Domain, Proofs
-from tb_envs.authoring.values import Email
 from tb_envs.episode import Episode, Settings, drive
 from tb_envs.errors import BackendError, UsageError
 from tb_envs.limits import Limits
 from tb_envs.play import play
 from tb_envs.registration import load_domain
-from tb_envs.store.articles import Articles
-from tb_envs.store.db import Db
 from tb_envs.task import get_task
 from tb_trainer import cli
 from tb_trainer.config import TrainConfig, check, load
@@ -70,152 +40,23 @@ from tb_trainer.rollout import Collector, Place, Rollout, Sample
 from tb_trainer.tiny import make_model, make_tokenizer, texts_of
 from tb_trainer.train import Run
 
-# -- the toy company
-
-
-class Base(DeclarativeBase):
-    pass
-
-
-class Customer(Base):
-    __tablename__ = "customers"
-    id: Mapped[str] = mapped_column(primary_key=True)
-    email: Mapped[str]
-    __table_args__ = (guarded("CU"),)
-
-
-class Order(Base):
-    __tablename__ = "orders"
-    id: Mapped[str] = mapped_column(primary_key=True)
-    customer_id: Mapped[str] = mapped_column(ForeignKey("customers.id"))
-    status: Mapped[str]
-    reason: Mapped[str | None]
-    __table_args__ = (guarded("OR"),)
-
-
-class Note(Base):
-    __tablename__ = "notes"
-    id: Mapped[str] = mapped_column(primary_key=True)
-    customer_id: Mapped[str] = mapped_column(ForeignKey("customers.id"))
-    text: Mapped[str] = free()
-    __table_args__ = (narrative("NO", about="customer_id"),)
-
-
-orders = Toolset("orders", "Look up and cancel orders.")
-
-
-@orders.read
-def find_customer(db: Db, email: Email) -> Json:
-    """A customer by e-mail, with the ids of their orders.
-
-    Args:
-        email: as the customer gave it.
-    """
-    found = db.rows(Customer, email=email)
-    require(found, f"no customer has the e-mail {email}")
-    return {"customer_id": found[0].id, "orders": [order.id for order in db.rows(Order, customer_id=found[0].id)]}
-
-
-@orders.read
-def get_order(db: Db, order_id: Identifier) -> Json:
-    """One order.
-
-    Args:
-        order_id: e.g. ``OR-20418``.
-    """
-    order = db.one(Order, order_id)
-    return {"order_id": order.id, "customer_id": order.customer_id, "status": order.status}
-
-
-@orders.write
-def cancel_order(
-    db: Db, order_id: Identifier, reason: Annotated[Literal["changed_mind", "too_late"], EnumSpelling]
-) -> Json:
-    """Cancel an open order.
-
-    Args:
-        order_id: e.g. ``OR-20418``.
-        reason: why.
-    """
-    require(db.one(Order, order_id).status == "open", f"{order_id} is not open")
-    return {"order_id": order_id, "status": db.update(Order, order_id, status="cancelled", reason=reason).status}
-
-
-@orders.write
-def add_note(db: Db, customer_id: Identifier, text: Text) -> Json:
-    """Write a note about a customer.
-
-    Args:
-        customer_id: e.g. ``CU-10010``.
-        text: the note.
-    """
-    return {"note_id": db.insert(Note, customer_id=customer_id, text=text).id}
-
-
-@family(goal="cancel an open order", traps={"identity"})
-def cancel(w: World) -> Scenario:
-    """A customer wants an open order cancelled."""
-    customer = w.insert(Customer, email=f"person{w.between(100, 999)}@example.org")
-    order = w.insert(Order, customer_id=customer.id, status="open", reason=None)
-    return Scenario(
-        customer=Persona(opens="I want to cancel my order.", knows={"email": customer.email}, identifies_by=("email",)),
-        solution=[
-            ask("email"),
-            call("find_customer", email=customer.email),
-            call("get_order", order_id=order.id),
-            call("cancel_order", order_id=order.id, reason="changed_mind"),
-            say("Your order has been cancelled."),
-        ],
-        expects=[changed("order cancelled", Order, order.id, status="cancelled", reason="changed_mind")],
-        obeys=[call("cancel_order", order_id=order.id, reason="changed_mind")],
-        mistakes={},
-        about=[customer.id],
-    )
-
-
-TASKS = [f"toy/cancel/{index}" for index in range(8)]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def toy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Domain]:
-    """The toy company, installed beside the real ones."""
-    domain = Domain(
-        name="toy", title="Toy", role="You answer the customers of Toy.", base=Base, toolsets=[orders], package="tb_toy",
-        vocabulary=Vocabulary([Fact("email", ("e-mail",), kind="email")]), world=World, teams=["billing"],
-        seed=lambda world: world.insert(Customer, id="CU-10010", email="other@example.org"), clock="2031-05-14T09:00:00Z",
-        proofs=Proofs(note=lambda _: [], stray=lambda _: [], stray_undone=lambda _: []),
-    )  # fmt: skip
-    parts = {
-        "policy_text": "An open order is cancelled when its customer asks for it. Ask for the e-mail first.",
-        "articles": Articles(tmp_path_factory.mktemp("articles")),
-        "families": {"cancel": cancel},
-        "suites": {"train": {task: {} for task in TASKS}, "dev": {}, "bench": {}},
-    }
-    domain.__dict__.update(parts)
-    module = types.ModuleType("tb_toy")
-    module.domain = domain  # pyright: ignore[reportAttributeAccessIssue]
-    entries = {**registration._found(), "toy": EntryPoint("toy", "tb_toy:domain", registration.GROUP)}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(sys.modules, "tb_toy", module)
-        patch.setattr(registration, "_found", lambda: entries)
-        yield domain
-    registration.load_domain.cache_clear()
-    get_task.cache_clear()
+TASKS = [f"library/halve_fee/{index}" for index in range(8)]
+LIBRARY = {"domain": "library", "tasks": TASKS, "turns": 8}
 
 
 def config(**changes: dict[str, Any]) -> TrainConfig:
-    """The smoke preset on the toy company: 3 tasks × 4 attempts."""
+    """A run on the library: 3 tasks × 4 attempts."""
     base: dict[str, dict[str, Any]] = {
-        "environment": {"domain": "toy", "turns": 8},
+        "environment": LIBRARY,
         "model": {"hidden": 32, "vocabulary": 512, "texts": 8},
         "sampling": {"turn_tokens": 64, "episode_tokens": 2048},
         "grpo": {"updates": 2, "groups": 3, "group_size": 4, "micro_batch": 12, "learning_rate": 1e-3},
     }
-    return check({"name": "toy", **{part: {**values, **changes.get(part, {})} for part, values in base.items()}})
+    return check({"name": "library", **{part: {**values, **changes.get(part, {})} for part, values in base.items()}})
 
 
 @pytest.fixture
-def renderer(toy: Domain) -> Renderer:
+def renderer() -> Renderer:
     return Renderer(make_tokenizer(texts_of([get_task(task) for task in TASKS]), 512), "full")
 
 
@@ -288,7 +129,7 @@ def test_the_buffer_is_the_whole_conversation_rendered_at_once(renderer: Rendere
     policy = task.domain.policy_text
     assert (policy in text) == (prompt == "full")
     assert all(f'"{name}"' in text for name in task.domain.tools)
-    assert task.scenario.solution[1].arguments["email"] in text  # pyright: ignore[reportAttributeAccessIssue]
+    assert task.scenario.customer.knows["loan"] in text
 
 
 def test_special_tokens_in_words_of_others_stay_words(renderer: Renderer) -> None:
@@ -336,7 +177,7 @@ def test_templates_of_real_models(renderer: Renderer, name: str, additive: bool)
     text = theirs.tokenizer.decode(rollout.prompt_ids + rollout.completion_ids)
     assert rollout.reward == 1.0
     assert text.count("<|im_start|>assistant") == rollout.turns
-    assert '<tool_response>\n{"order_id"' in text
+    assert '<tool_response>\n{"loan_id"' in text
 
 
 def test_tokenizer_and_weights_come_from_the_seed_alone(renderer: Renderer) -> None:
@@ -404,7 +245,7 @@ def test_a_system_error_is_played_again_and_never_a_failure(renderer: Renderer) 
     table = WrittenTurns(renderer, reference)
     tasks = [TASKS[slot % 4] for slot in range(16)]
     calm = collector(renderer).collect(tasks, table).rollouts
-    stormy = collector(renderer, faults={"timeout": 0.15, "crash": 0.1}).collect(tasks, table).rollouts
+    stormy = collector(renderer, faults={"timeout": 0.08, "crash": 0.05}).collect(tasks, table).rollouts
     assert sum(len(rollout.errors) for rollout in stormy) > 4
     assert all(error.startswith("error:backend: ") for rollout in stormy for error in rollout.errors)
     assert [rollout.reward for rollout in stormy] == [1.0] * 16
@@ -412,7 +253,7 @@ def test_a_system_error_is_played_again_and_never_a_failure(renderer: Renderer) 
         assert (quiet.prompt_ids, quiet.completion_ids, quiet.mask) == (
             rough.prompt_ids, rough.completion_ids, rough.mask,
         )  # fmt: skip
-    other = collector(renderer, faults={"timeout": 0.15, "crash": 0.1}).collect(tasks, table, update=1).rollouts
+    other = collector(renderer, faults={"timeout": 0.08, "crash": 0.05}).collect(tasks, table, update=1).rollouts
     assert [len(rollout.errors) for rollout in other] != [len(rollout.errors) for rollout in stormy]
 
 
@@ -582,7 +423,13 @@ def test_importing_the_suite_and_the_command_loads_no_torch() -> None:
 
 # -- the command
 
-TOY = ["environment.domain=toy", "model.hidden=32", "model.vocabulary=512", "sampling.turn_tokens=8"]
+LIBRARY_SETS = [
+    "environment.domain=library",
+    f"environment.tasks=[{', '.join(TASKS)}]",
+    "model.hidden=32",
+    "model.vocabulary=512",
+    "sampling.turn_tokens=8",
+]
 
 
 def sets(*overrides: str) -> list[str]:
@@ -592,7 +439,7 @@ def sets(*overrides: str) -> list[str]:
 def test_the_smoke_preset_runs_two_updates_of_the_model_itself(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main(["--preset", "smoke", *sets(*TOY), "--out", str(tmp_path / "run"), "--json"]) == 0
+    assert cli.main(["--preset", "smoke", *sets(*LIBRARY_SETS), "--out", str(tmp_path / "run"), "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     log = [json.loads(line) for line in (tmp_path / "run/log.jsonl").read_text("utf-8").splitlines()]
     assert [row["event"] for row in log] == ["start", "update", "update", "end"]
@@ -606,10 +453,10 @@ def test_the_smoke_preset_runs_two_updates_of_the_model_itself(
         assert set(row["seconds"]) == {"generate", "environment", "update"}
     assert [row | {"event": "update"} for row in shown["updates"]] == log[1:3]
     settings = json.loads((tmp_path / "run/config.json").read_text("utf-8"))
-    assert settings["environment"]["domain"] == "toy"
-    assert cli.main(["--preset", "smoke", *sets(*TOY), "--out", str(tmp_path / "run")]) == 2
+    assert settings["environment"]["domain"] == "library"
+    assert cli.main(["--preset", "smoke", *sets(*LIBRARY_SETS), "--out", str(tmp_path / "run")]) == 2
     assert "already holds a run" in capsys.readouterr().err
-    assert cli.main(["--preset", "smoke", *sets(*TOY), "--out", str(tmp_path / "again")]) == 0
+    assert cli.main(["--preset", "smoke", *sets(*LIBRARY_SETS), "--out", str(tmp_path / "again")]) == 0
     again = [json.loads(line) for line in (tmp_path / "again/log.jsonl").read_text("utf-8").splitlines()]
     assert [{**row, "seconds": 0, "setup_seconds": 0} for row in again] == [
         {**row, "seconds": 0, "setup_seconds": 0} for row in log
@@ -628,11 +475,11 @@ def test_the_smoke_preset_runs_two_updates_of_the_model_itself(
         (sets("grpo.updates"), "write name=value"),
         (sets("seed.x=1"), "'seed' has no parts"),
         (sets("grpo.micro_batch=5"), "must divide groups × group_size = 12, got 5"),
-        (sets("environment.domain=toyy"), "unknown domain 'toyy'; did you mean 'toy'?"),
-        (sets("environment.domain=toy", "environment.split=dev"), "no frozen suite 'dev'"),
-        (sets("environment.domain=toy", "grpo.groups=9", "grpo.micro_batch=4"), "there are only 8 tasks"),
-        (sets("environment.domain=toy", "environment.faults.tmeout=0.1"), "unknown fault 'tmeout'"),
-        (sets("environment.domain=toy", "sampling.episode_tokens=50"), "episode_tokens must be at least"),
+        (sets("environment.domain=libary"), "unknown domain 'libary'"),
+        (sets("environment.domain=library", "environment.split=dev"), "no frozen suite 'dev'"),
+        (sets(*LIBRARY_SETS, "grpo.groups=9", "grpo.micro_batch=4"), "there are only 8 tasks"),
+        (sets(*LIBRARY_SETS, "environment.faults.tmeout=0.1"), "unknown fault 'tmeout'"),
+        (sets(*LIBRARY_SETS, "sampling.episode_tokens=50"), "episode_tokens must be at least"),
         (["--present", "smoke"], "--preset NAME"),
     ],
 )

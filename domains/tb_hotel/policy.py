@@ -363,7 +363,7 @@ def after_tool_failure(done: bool, repeats: int) -> Literal["go_on", "repeat", "
     return "repeat" if repeats < REPEATS else "hand_over"
 
 
-def approval_needed(reason: RefundReason, amount: int, tier: Tier, fee: int = 0) -> bool:
+def approval_needed(reason: RefundReason, amount: int, tier: Tier, fee: int | None = None) -> bool:
     """Policy 12.1 and 12.2: whether the duty manager must approve; `fee` is the cancellation fee kept."""
     if reason in NO_APPROVAL or (reason == "cancellation" and fee == 0):
         return False

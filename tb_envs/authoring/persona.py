@@ -11,10 +11,12 @@ A line may contain `{booking}`-like places, filled from the facts the persona kn
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+_PLACE = re.compile(r"\{(\w+)\}")
 Lines: TypeAlias = str | Sequence[str]
 """One line, or several phrasings of the same line."""
 
@@ -229,12 +231,28 @@ class Persona:
         for name in self.lacks:
             if name in self.knows:
                 raise ValueError(f"{name!r} is in both `knows` and `lacks`")
+        for line in self._lines():
+            for name in _PLACE.findall(line):
+                if name not in known:
+                    raise ValueError(f"a line names {{{name}}}, which this persona does not know: {line!r}")
         offers = {offer.name for offer in self.offers}
         for offer in self.offers:
             if offer.instead and offer.instead not in offers:
                 raise ValueError(f"offer {offer.name!r} falls back on {offer.instead!r}, which is no offer")
             if offer.answer in ("accept_up_to", "ask_price") and offer.up_to is None:
                 raise ValueError(f"offer {offer.name!r} needs `up_to` (cents) for {offer.answer!r}")
+
+    def _lines(self) -> Iterator[str]:
+        """Every line that may have `{fact}` places."""
+        groups: list[Lines] = [self.opens, self.gives_in, self.thanks, *self.presses]
+        for request in self.requests:
+            groups += [request.opens, request.gives_in, *request.presses]
+        groups += [line for offer in self.offers for line in (offer.says, offer.says_no)]
+        groups += [*self.mistaken.values(), *self.about.values(), *(secret.says for secret in self.secrets)]
+        for group in groups:
+            for line in (group,) if isinstance(group, str) else group:
+                if "{" in line:
+                    yield line
 
     @property
     def requests(self) -> tuple[Request, ...]:

@@ -8,46 +8,48 @@ from __future__ import annotations
 
 from .clauses import Clause
 from .lexicon import ASK_VERBS, COMMANDS, COMMON, DOMAIN, GET_VERBS, LOOK, NEED_VERBS, QUESTION_WORDS
-from .phrases import Node, Span, longest, stems
+from .phrases import Node, Span, longest, stem_set
 from .vocabulary import Mention
-from .words import Is
+from .words import Is, each
 
-_MODAL = frozenset("can could may might shal should would wil".split())
-_AGENT = frozenset("i we me us they he she manager system team".split())
-_SUBJECTS = frozenset("i we you they he she it".split())
-_VERBS = _SUBJECTS | frozenset("is are was were hav do wil can could would should may might be been am has".split())
-_BEFORE_QUESTION = frozenset(
-    "and or to in on at under with for from by of ask know tel me us say explain confirm clarifi understand plu specifi"
-    " advis indicat stat curiou wonder first about also exactli then remind mention wel okai so hi hello thank mean namely eg ie".split()
+_MODAL = each("can could may might shal should would wil")
+_AGENT = each("i we me us they he she manager system team")
+_SUBJECTS = each("i we you they he she it")
+_VERBS = _SUBJECTS | each("is are was were hav do wil can could would should may might be been am has")
+_BEFORE_QUESTION = each(
+    "and or to in on at under with for from by of ask know tel me us say explain confirm clarifi understand plu"
+    " specifi advis indicat stat curiou wonder first about also exactli then remind mention wel okai so hi hello thank"
+    " mean namely eg ie"
 )
-_AUX = frozenset("is are was were do did wil would can could should hav".split())
-_CHANNEL = frozenset("by via through over per".split())
-_SEND = frozenset(stems("send forward deliver copy email mail dispatch post text emailed arrive"))
-_ELSEWHERE = frozenset(
-    stems(
-        "check see allow note hold wait keep contact call visit refer find look feel use remember expect open click follow"
-        " reply bear accept excuse ignore disregard watch rest stand respond stay come bring go try reach"
-    )
+_AUX = each("is are was were do did wil would can could should hav")
+_CHANNEL = each("by via through over per")
+_SEND = stem_set("send forward deliver copy email mail dispatch post text emailed arrive")
+_ELSEWHERE = stem_set(
+    "check see allow note hold wait keep contact call visit refer find look feel use remember expect open click"
+    " follow reply bear accept excuse ignore disregard watch rest stand respond stay come bring go try reach"
 )
-_OTHER_VERBS = ASK_VERBS | NEED_VERBS | frozenset(
-    stems(
-        "cost say says apply requires start includes takes want mean show match differ belong allow make confirm confirming"
+_OTHER_VERBS = (
+    ASK_VERBS
+    | NEED_VERBS
+    | stem_set(
+        "cost say says apply requires start includes takes want mean show match differ belong allow make confirm"
         " find located receive update cancel refund process book change send pay got appreciate seems looks"
     )
 )
-NO_VALUE = frozenset(
-    "correct right okai you we i what please valid accurat stil same true up fine need mandatori requir miss not it in on"
-    " under essential necessari on for"
-    .split()
+_TAGS = each("correct right yes okai accurat true")
+_FRESH = {"arrival": "new_arrival", "departure": "new_departure", "dates": "new_dates"}
+NO_VALUE = each(
+    "correct right okai you we i what please valid accurat stil same true up fine need mandatori requir miss not it"
+    " in on under essential necessari on for"
 )
 _NO_COMMAND = (
     _VERBS
     | _ELSEWHERE
-    | frozenset(stems("got noted found with for in on at by from to about as cancel refund change update with perfect great"))
+    | stem_set("got noted let found with for in on at by from to about as cancel refund change update with perfect great")
 )
-_LOOSE_BEFORE = frozenset("which what whose me us".split())
-_LOOSE_ASK = frozenset(stems("give tell need have share provide send confirm get require"))
-_AFTER_LOOSE = _AUX | frozenset("you i we it that for to on in of about or and with by at they she he be".split())
+_LOOSE_BEFORE = each("which what whose me us")
+_LOOSE_ASK = stem_set("give tell need have share provide send confirm get require")
+_AFTER_LOOSE = _AUX | each("you i we it that for to on in of about or and with by at they she he be")
 _BLOCKING = frozenset(("wait", "bye", "done", "refused"))
 
 
@@ -74,6 +76,8 @@ def mentions(clause: Clause, tree: Node, own: Node | None) -> list[Span]:
 def cue(clause: Clause, inherits: bool = False) -> bool:
     """Whether the clause has the mood of asking for something to be told."""
     row, labels, size = clause.row, clause.labels, len(clause.row)
+    if row[0] == "let" and "look" in row[2:4]:
+        return False
     if "ask" in labels and not _refuses(row, labels["ask"]):
         return True
     for at, word in enumerate(row):
@@ -82,9 +86,18 @@ def cue(clause: Clause, inherits: bool = False) -> bool:
                 return True
         elif word in ASK_VERBS:
             text = clause.words[at].text
-            if not text.endswith(("ed", "ion")) and not (text[-1] == "s" and text[-2:] != "ss") and text not in ("sent", "said", "told", "gave", "given") and _customers(row, clause.commas, at):
+            if (
+                not text.endswith(("ed", "ion"))
+                and not (text[-1] == "s" and text[-2:] != "ss")
+                and text not in ("sent", "said", "told", "gave", "given")
+                and _customers(row, clause.commas, at)
+            ):
                 return True
-        elif word in COMMANDS and (at == 0 or at in clause.polite or at in clause.commas) and row[at + 1 : at + 2] == ["me"]:
+        elif (
+            word in COMMANDS
+            and (at == 0 or at in clause.polite or at in clause.commas)
+            and row[at + 1 : at + 2] == ["me"]
+        ):
             return True
         elif word in _MODAL and at + 2 < size:
             if row[at + 1] in ("i", "we") and row[at + 2] in GET_VERBS:
@@ -100,23 +113,33 @@ def cue(clause: Clause, inherits: bool = False) -> bool:
             return True
     if fragment(clause):
         thanks = labels.get("empathy", size)
-        return inherits or clause.question or (thanks == size or 0 < thanks == size - 1) and "greet" not in labels
-    return clause.question and "consent" not in labels
+        return inherits or clause.question or ((thanks == size or 0 < thanks == size - 1) and "greet" not in labels)
+    return clause.question and "consent" not in labels and row[-1] not in _TAGS
 
 
 def commanded(clause: Clause, first: Span) -> bool:
-    """ "Hit me with your number": a verb first, no subject, something of the customer's."""
+    """As in "Hit me with your number": a verb first, no subject, something of the customer's."""
     row, lo = clause.row, first.lo
     word = clause.words[0].text
     if not lo or clause.dets[lo] != "your" or row[0] in _NO_COMMAND or word.endswith(("ing", "ed")):
         return False
-    return _SUBJECTS.isdisjoint(row[:lo]) and "thank" not in row and not {"not", "no"} & set(row[:lo]) and not clause.question
+    return (
+        _SUBJECTS.isdisjoint(row[:lo])
+        and "thank" not in row
+        and not {"not", "no"} & set(row[:lo])
+        and not clause.question
+    )
 
 
 def fragment(clause: Clause) -> bool:
     """No verb and no subject: "Booking number and e-mail"."""
-    return len(clause.row) < 12 and not any(word in _VERBS or word in _ELSEWHERE or word in _OTHER_VERBS for word in clause.row) and not any(
-        token.text.endswith(("ed", "ing")) and token.stem not in ("booking", "need", "bil", "end") for token in clause.words[:1]
+    return (
+        len(clause.row) < 12
+        and not any(word in _VERBS or word in _ELSEWHERE or word in _OTHER_VERBS for word in clause.row)
+        and not any(
+            token.text.endswith(("ed", "ing")) and token.stem not in ("booking", "need", "bil", "end")
+            for token in clause.words[:1]
+        )
     )
 
 
@@ -126,7 +149,11 @@ def question_word(clause: Clause, at: int) -> bool:
     if word not in QUESTION_WORDS:
         return False
     before = row[at - 1] if at else ""
-    if word == "when" and not (at + 1 < len(row) and row[at + 1] in _AUX or before in ("know", "tel", "me", "confirm", "for", "of") or len(row) < 4 and clause.question):
+    if word == "when" and not (
+        (at + 1 < len(row) and row[at + 1] in _AUX)
+        or before in ("know", "tel", "me", "confirm", "for", "of")
+        or (len(row) < 4 and clause.question)
+    ):
         return False
     if "wait" in clause.labels and not clause.question and at:
         return False
@@ -136,9 +163,13 @@ def question_word(clause: Clause, at: int) -> bool:
 
 
 def _refuses(row: list[str], at: int) -> bool:
-    """"You don't need to give …", "no need to share"."""
+    """As in "You don't need to give …", "no need to share"."""
     before = row[max(0, at - 3) : at]
-    return ("not" in before or "no" in before or "never" in before) and row[at] != "without" and not ("you" in before and row[at] == "you")
+    return (
+        ("not" in before or "no" in before or "never" in before)
+        and row[at] != "without"
+        and not ("you" in before and row[at] == "you")
+    )
 
 
 def _customers(row: list[str], commas: set[int], at: int) -> bool:
@@ -150,7 +181,7 @@ def _customers(row: list[str], commas: set[int], at: int) -> bool:
         if back + 1 in commas and here not in ("you", "i", "we"):
             return True
         if here == "you":
-            return not _refuses(row, back) or row[back - 1] == "not" and back > 1 and row[back - 2] in _MODAL
+            return not _refuses(row, back) or (row[back - 1] == "not" and back > 1 and row[back - 2] in _MODAL)
         if here in _AGENT:
             return False
         if here in ("not", "never", "no"):
@@ -190,19 +221,40 @@ def asked(clause: Clause, found: list[Span], inherits: bool, consents: bool) -> 
         det = dets[lo]
         if words[lo].text == "reasons":
             continue
-        if det == "my" or (hi < len(row) and restates(clause, hi)) or _after_name(clause, lo) or (mention.loose and not _directly(clause, span)) or valued(clause, hi):
+        if (
+            det == "my"
+            or (hi < len(row) and restates(clause, hi))
+            or _after_name(clause, lo)
+            or (mention.loose and not _directly(clause, span))
+            or valued(clause, hi)
+        ):
             continue
         if not asks and hi not in clause.polite and lo not in clause.polite:
             continue
         before = row[lo - 1] if lo else ""
         if mention.fact in ("email", "phone") and hi - lo == 1:
-            if before in _CHANNEL or (hi < len(row) and row[hi] in ("you", "it", "that", "them") and before in ("wil", "can", "to", "i", "we", "shal", "could")) or before in ("wil", "can", "to") and det != "your" and hi < len(row):
+            if (
+                before in _CHANNEL
+                or (
+                    hi < len(row)
+                    and row[hi] in ("you", "it", "that", "them")
+                    and before in ("wil", "can", "to", "i", "we", "shal", "could")
+                )
+                or (before in ("wil", "can", "to") and det != "your" and hi < len(row))
+            ):
                 continue
-            if before in ("to", "on") and _SEND.intersection(row[:lo]) and not any(word in QUESTION_WORDS for word in row[:lo]):
+            if (
+                before in ("to", "on")
+                and _SEND.intersection(row[:lo])
+                and not any(word in QUESTION_WORDS for word in row[:lo])
+            ):
                 continue
         if consent and not (det == "your" and _strong(clause)):
             continue
-        out.append((mention.fact, mention.loose))
+        fact = mention.fact
+        if fact in _FRESH and {"new", "instead"} & set(row) and not {"original", "current", "old"} & set(row):
+            fact = _FRESH[fact]
+        out.append((fact, mention.loose and before not in ("which", "what", "whose")))
         if mention.loose and row[lo] == "number" and len(found) > 1:
             out.pop()  # "the booking number, and what's the number?"
     return out
@@ -228,9 +280,16 @@ def _directly(clause: Clause, span: Span) -> bool:
 
 
 def _after_name(clause: Clause, lo: int) -> bool:
-    """ "The Norwind company", "our Lisbon hotel"."""
+    """As in "The Norwind company", "our Lisbon hotel"."""
     word = clause.words[lo - 1] if lo > 1 else None
-    return word is not None and word.capital and word.stem not in COMMON and word.stem not in DOMAIN and lo not in clause.commas and "what" not in clause.row
+    return (
+        word is not None
+        and word.capital
+        and word.stem not in COMMON
+        and word.stem not in DOMAIN
+        and lo not in clause.commas
+        and "what" not in clause.row
+    )
 
 
 def restates(clause: Clause, hi: int) -> bool:
@@ -240,7 +299,9 @@ def restates(clause: Clause, hi: int) -> bool:
         return False
     if words[hi].capital and hi not in clause.commas and row[hi] not in COMMON and row[hi] not in DOMAIN:
         return True
-    return row[hi] in ("is", "are", "was", "as") and hi + 1 < len(row) and row[hi + 1] not in NO_VALUE and clause.question
+    return (
+        row[hi] in ("is", "are", "was", "as") and hi + 1 < len(row) and row[hi + 1] not in NO_VALUE and clause.question
+    )
 
 
 def valued(clause: Clause, hi: int) -> bool:
@@ -249,6 +310,22 @@ def valued(clause: Clause, hi: int) -> bool:
     for at in range(hi, min(hi + 4, len(words))):
         if words[at].kind not in (Is.WORD, Is.MARK):
             return words[at].kind is not Is.NUMBER or at > hi or words[at].text not in ("2", "3", "1", "4")
-        if words[at].stem not in ("is", "as", "of", "number", "are", "end", "in", "for", "be", "to", "it", "on", "from", "was", "which"):
+        if words[at].stem not in (
+            "is",
+            "as",
+            "of",
+            "number",
+            "are",
+            "end",
+            "in",
+            "for",
+            "be",
+            "to",
+            "it",
+            "on",
+            "from",
+            "was",
+            "which",
+        ):
             return False
     return False

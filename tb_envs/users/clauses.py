@@ -9,17 +9,19 @@ from dataclasses import dataclass, field
 
 from .lexicon import ASK_VERBS, LABELS, QUESTION_WORDS, STARTERS
 from .phrases import DETERMINERS, FILLERS, POLITE, Span, compiled, every
-from .words import Is, Token, tokens
+from .words import Is, Token, each, tokens
 
 PHRASES = compiled(LABELS)
 MAX_CLAUSES = 160
-_ALWAYS_SPLIT = frozenset("but because although whereas however".split())
-_SPLIT_BEFORE_SUBJECT = frozenset("and or so then nor yet plus".split())
-_NUMBER_AFTER = frozenset("booking confirm phone card ticket loyalti member polici order account claim case folio employe licens".split())
-_INTERROGATIVE = QUESTION_WORDS | frozenset("can could may might would will wil shall shal should do is are was were hav am".split())
-_CLAUSAL = frozenset("i we you it they he she is are was hav do wil can could would need".split())
-_GENERAL = frozenset("usually generally normally typically only".split())
-_AFTER_NO = DETERMINERS | POLITE | frozenset("and or for on of you is first also as with to so".split())
+_ALWAYS_SPLIT = each("but because although whereas however")
+_SPLIT_BEFORE_SUBJECT = each("and or so then nor yet plus")
+_NUMBER_AFTER = each(
+    "booking confirm phone card ticket loyalti member polici order account claim case folio employe licens"
+)
+_INTERROGATIVE = QUESTION_WORDS | each("can could may might would will wil shall shal should do is are was were hav am")
+_CLAUSAL = each("i we you it they he she is are was hav do wil can could would need")
+_GENERAL = each("usually generally normally typically only")
+_AFTER_NO = DETERMINERS | POLITE | each("and or for on of you is first also as with to so")
 _COMMA_STARTERS = STARTERS | QUESTION_WORDS
 
 
@@ -112,7 +114,7 @@ def clauses(text: str) -> list[Clause]:
         row = clause.row
         if row:
             last = row[-1]
-            if stem == "right" and last == "al":
+            if stem == "right" and last == "all":
                 row[-1] = "alright"
                 continue
             if stem in _ALWAYS_SPLIT:

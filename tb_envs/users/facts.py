@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """The facts that customers of any company know: how an agent asks for them, how a customer says them.
 
 Refuses domain detail: a domain adds its own in a `Vocabulary`. Alternatives are written
@@ -117,7 +118,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "departure",
-            ("(depart|check out|end|ending|last|leaving) (date|day|night)", "check out", "date of (depart|check out)", "when (is|was|are|do|did|does|will|were|would) (you|stay|booking|it|trip|guest) (|be) (|plan to|planning to|due to|supposed to|scheduled to|going to|hoping to) (leav|depart|check out|end|finish)", "(day|date) (you|it) (leav|depart|check out|end)", "(day|date) (are|do|were|did|is|does) (you|stay|it) (leav|depart|check out|end)", "depart", "until when", "how long until"),
+            ("(depart|check out|end|ending|last|leaving) (date|day|night)", "check out", "date of (depart|check out)", "when (is|was|are|do|did|does|will|were|would) (you|stay|booking|it|trip|guest) (|be) (|plan to|planning to|due to|supposed to|scheduled to|going to|hoping to) (leav|depart|check out|end|finish)", "(day|date) (you|it) (leav|depart|check out|end)", "(day|date) (are|do|were|did|is|does) (you|stay|it) (leav|depart|check out|end)", "depart", "(until|till) when", "how long until"),
             ("I leave on {value}.", "Departure is {value}.", "We check out on {value}.", "The check-out date is {value}."),
             "date",
         ),
@@ -139,13 +140,24 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "new_dates",
-            ("(new|desired|preferred|alternative|replacement|target|requested|revised|updated|wanted|other|different|proposed|ideal) (check in|arriv|start|) (date|dates|day|night)", "(date|dates|day) (would|will|do|did|should|shall|could|can) (you|we|i|it) (|be) (like|want|wish|prefer|move|change|suit|need|rather|choose|come|have in mind|thinking|looking|hoping|switch|work|rebook|reschedule|postpone|book)", "(date|dates|day) in mind", "(date|dates|day) (are|is) (you|it) (thinking|looking|hoping|moving|changing)", "(date|dates|day) (would|will|could) (suit|work|be better|be best|be convenient)", "(move|change|reschedule|postpone|switch|shift) (|it|stay|booking|that) (to|until|for) (what|which|when)", "to (which|what) (date|dates|day)", "(date|dates|day) (instead|you have in mind|you want|you would like|you prefer|to move|to change|you wish|suits|works|work|would suit|would work|to switch|would you)", "when (instead|would suit|suits you|works)", "for when", "when (would|do|will|should|could) (you|we|i|it) (like|want|prefer|wish|move|come|rather)", "(date|dates|day) (we|i) (move|change|should)"),
+            ("(new|desired|preferred|alternative|replacement|target|requested|revised|updated|wanted|other|different|proposed|ideal) (date|dates|day|night)", "(date|dates|day) (would|will|do|did|should|shall|could|can) (you|we|i|it) (|be) (like|want|wish|prefer|move|change|suit|need|rather|choose|come|have in mind|thinking|looking|hoping|switch|work|rebook|reschedule|postpone|book)", "(date|dates|day) in mind", "(date|dates|day) (are|is) (you|it) (thinking|looking|hoping|moving|changing)", "(date|dates|day) (would|will|could) (suit|work|be better|be best|be convenient)", "(move|change|reschedule|postpone|switch|shift) (|it|stay|booking|that) (to|until|for) (what|which|when)", "to (which|what) (date|dates|day)", "(date|dates|day) (instead|you have in mind|you want|you would like|you prefer|to move|to change|you wish|suits|works|work|would suit|would work|to switch|would you)", "when (instead|would suit|suits you|works)", "for when", "when (would|do|will|should|could) (you|we|i|it) (like|want|prefer|wish|move|come|rather)", "(date|dates|day) (we|i) (move|change|should)"),
             ("I'd like {value}.", "The new date would be {value}.", "{value} would be best.", "Could we make it {value}?"),
             "date",
         ),
-        ("new_date", "new_arrival", "new_check_in", "wanted_date", "wanted_dates", "desired_date", "desired_dates", "preferred_dates"),
+        ("new_date", "wanted_date", "wanted_dates", "desired_date", "desired_dates", "preferred_dates"),
         (),
         ("new_arrival+new_departure",),
+    ),
+    Generic(
+        Fact(
+            "new_arrival",
+            ("(new|desired|preferred|revised|requested|wanted|later|earlier) (check in|arriv|start|first) (date|day|night|)",),
+            ("I'd like to arrive on {value}.", "The new arrival would be {value}."),
+            "date",
+        ),
+        ("new_check_in", "new_start"),
+        (),
+        ("new_dates",),
     ),
     Generic(
         Fact(
@@ -171,15 +183,16 @@ GENERIC: tuple[Generic, ...] = (
         ),
         ("room_type", "room_wanted", "wanted_room", "new_room", "room_category"),
         ("room",),
+        ("room_number",),
     ),
     Generic(
-        Fact("room_number", ("room number", "number of room", "which room are you (in|staying)", "what room are you (in|staying)"), ("I'm in room {value}.", "Room {value}."), "number"),
+        Fact("room_number", ("room number", "number of room", "(which|what) room (are|were) you (in|staying|given)"), ("I'm in room {value}.", "Room {value}."), "number"),
         ("room_no",),
     ),
     Generic(
         Fact(
             "reason",
-            ("(why|reason|motive|motiv|motivation|cause|grounds)", "(what|anything|something) (has|have|) (happen|changed|change|prompt|caused|led|came up|come up|going on|went wrong|go wrong)", "(circumstanc|background|context|situation)", "how come", "what (makes|made|is making) you", "what is behind", "purpose of (stay|trip|visit|travel|cancel|call|journey|change)", "what led", "justification", "what (brought|brings) (this|that)", "what (was|is) wrong", "what for", "explanation"),
+            ("(why|reason|motive|motiv|motivation|cause|grounds)", "(what|anything|something) (has|have|) (happen|changed|change|prompt|caused|led|came up|come up|going on|went wrong|go wrong)", "(circumstanc|background|context|situation)", "how come", "what (makes|made|is making) you", "what is behind", "purpose of (stay|trip|visit|travel|cancel|call|journey|change)", "what led", "justification", "what (brought|brings) (this|that)", "what (was|is) wrong", "what for", "occasion"),
             ("The reason is {value}.", "It's because of {value}.", "Because of {value}.", "It is {value}."),
             "text",
         ),
@@ -216,7 +229,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "charge",
-            ("(which|what) (charge|item|line|entry|entries|position|transaction|expense|fee|part|payment|cost|debit) ", "(disputed|contested|questionable|wrong|incorrect|unknown|unfamiliar|folio|extra) (charge|item|line|entry|amount|position)", "charge (in|you) (question|dispute|mean|do not recognise|disagree)", "(charge|item|line|entry) (in question|in dispute|you dispute|you mean|you do not recognise|you disagree|concerned|looks wrong|is wrong|you are disputing)", "what (is|was) (charge|item) (for|called|described|)", "what were you charged for", "dispute (which|what)", "(which|what) (on|in) (bill|folio|invoice|statement)", "what (exactly |)are you disputing"),
+            ("(which|what) (charge|item|line|entry|entries|position|transaction|expense|fee|part|payment|cost|debit) ", "(disputed|contested|questionable|wrong|incorrect|unknown|unfamiliar|folio|extra) (charge|item|line|entry|amount|position)", "charge (in|you) (question|dispute|mean|do not recognise|disagree)", "(charge|item|line|entry) (in question|in dispute|you dispute|you mean|you do not recognise|you disagree|concerned|you are disputing)", "what (is|was) (charge|item) (for|called|described|)", "what were you charged for", "what is on (bill|folio|invoice|statement)", "dispute (which|what)", "(which|what) (on|in) (bill|folio|invoice|statement)", "what (exactly |)are you disputing"),
             ("It's about {value}.", "The charge is {value}.", "I mean {value}."),
             "text",
         ),
@@ -248,7 +261,7 @@ GENERIC: tuple[Generic, ...] = (
         ("loyalty_number", "member", "member_number", "membership", "loyalty_id", "member_id", "membership_number", "rewards_number"),
     ),
     Generic(
-        Fact("tier", ("(tier|elite|status) (level|status|member|card|)", "(member|loyalty|account) (level|status|tier)", "(which|what) (level|status|tier)"), ("I'm {value}.", "My status is {value}."), "text"),
+        Fact("tier", ("(tier|elite|status) (level|status|member|card|)", "(member|loyalty|account) (level|status|tier)", "(which|what) (level|status|tier)"), ("I'm {value}.", "My status is {value}."), "text", ("bronze", "silver", "gold", "platinum", "diamond", "standard", "basic")),
         ("loyalty_tier", "status", "level"),
         (),
     ),

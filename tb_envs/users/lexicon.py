@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """The words of business English that carry intent, as data: phrases by label, verbs by class.
 
 Refuses to hold logic and anything of one domain. Phrases are compared by stem, with determiners and
@@ -6,23 +7,21 @@ fillers dropped (`phrases.py`), so one spelling stands for its inflections.
 
 from __future__ import annotations
 
-from .phrases import stems
+from .phrases import stem_set, stems
+from .words import each
 
-
-def _class(words: str) -> frozenset[str]:
-    return frozenset(part for word in words.split() for part in stems(word))
-
-
-ASK_VERBS = _class(
+ASK_VERBS = stem_set(
     "give provide tell share confirm send remind specify state supply spell read repeat verify clarify explain"
     " advise indicate enter pass forward quote say submit identify describe mention inform"
     " write recall disclose furnish reveal elaborate dictate outline"
 )
-COMMANDS = _class("type name show list post drop present text fill input paste let")
+COMMANDS = stem_set("type name show list post drop present text fill input paste")
 """Asks only at the beginning or after "please": most are nouns else."""
-GET_VERBS = _class("have get ask know take grab see note collect obtain request confirm verify borrow enquire inquire check record jot learn")
-NEED_VERBS = _class("need require want appreciate lack missing like love")
-DONE_VERBS = _class(
+GET_VERBS = stem_set(
+    "have get ask know take grab see note collect obtain request confirm verify borrow enquire inquire check record jot learn"
+)
+NEED_VERBS = stem_set("need require want appreciate lack missing like love")
+DONE_VERBS = stem_set(
     "cancel refund change move update book process issue complete confirm apply waive remove add extend upgrade"
     " downgrade reverse credit send email resolve fix close finalise arrange adjust correct transfer merge reinstate"
     " split restore post reissue schedule reschedule rebook modify amend delete settle sort switch swap grant approve"
@@ -32,14 +31,18 @@ DONE_VERBS = _class(
     " postpone shift link initiate trigger launch fulfil fulfill give set do take rectify handle redeem register relocate make pay put accept bring terminate"
     " wipe clear deduct price-match dispatch deliver install unlock reset top-up guarantee place extend implement drop"
 )
-PLAIN_PAST = frozenset(
-    "sent done given gave made taken took put set paid reset split brought lifted withdrawn shifted cut shipped".split()
+PLAIN_PAST = each(
+    "sent done given gave made taken took put set paid reset split brought lifted withdrawn shifted cut shipped"
 )
 """Past forms that do not end in -ed."""
-BOOKKEEPING = _class("ticket case note record file log summary comment memo remark profile notes documentation system team")
-WEAK_DONE = _class("give take make put do place set pay accept raise open create register secure handle bring drop confirm return")
+BOOKKEEPING = stem_set(
+    "ticket case note record file log summary comment memo remark profile notes documentation system team"
+)
+WEAK_DONE = stem_set(
+    "give take make put do place set pay accept raise open create register secure handle bring drop confirm return"
+)
 """They tell of an end only with an agent as subject or in the passive, and not of themselves."""
-CAPABLE = _class(
+CAPABLE = stem_set(
     "able possible allow permit eligible qualify entitle approve grant authorise accept offer refund cancel waive change move"
     " make do proceed process provide issue give honour accommodate extend upgrade remove reverse reduce apply cover"
     " support available refundable happen work release share disclose discuss transfer add book complete fulfil meet"
@@ -47,48 +50,50 @@ CAPABLE = _class(
     " viable override bypass bend return exchange reinstate reschedule rebook reopen split allowable switch agree"
     " continue assign merge update correct delete postpone discount deduct return act take reset discuss divulge swap"
 )
-LOOK = _class("find locate see access trace match recognise identify verify view spot authenticate retrieve pull open reach read confirm")
-PENDING_VERBS = _class(
+LOOK = stem_set(
+    "find locate see access trace match recognise identify verify view spot authenticate retrieve pull open reach read confirm"
+)
+PENDING_VERBS = stem_set(
     "escalate forward pass refer hand route submit transfer request queue flag redirect raise file open lodge relay"
     " connect notify send create log assign place put initiate"
 )
-THIRD = _class(
+THIRD = stem_set(
     "manager team department supervisor colleague specialist desk office approval review ticket case finance billing"
     " management director duty-manager partner agency headquarters accounting accounts expert lead desk authorities"
     " supervisor's security queue unit operations senior staff owner property"
 )
 ACTIONS = {
-    "cancel": _class("cancel cancellation annul terminate call-off"),
-    "refund": _class("refund reimburse money-back reimbursement"),
-    "change": _class("change move reschedule postpone modify amend shift rebook switch alter bring-forward"),
-    "upgrade": _class("upgrade"),
-    "extend": _class("extend extension prolong"),
-    "add": _class("add"),
-    "remove": _class("remove delete"),
-    "waive": _class("waive"),
-    "invoice": _class("invoice receipt bill"),
-    "dispute": _class("dispute chargeback"),
+    "cancel": stem_set("cancel cancellation annul terminate call-off"),
+    "refund": stem_set("refund reimburse money-back reimbursement"),
+    "change": stem_set("change move reschedule postpone modify amend shift rebook switch alter bring-forward"),
+    "upgrade": stem_set("upgrade"),
+    "extend": stem_set("extend extension prolong"),
+    "add": stem_set("add"),
+    "remove": stem_set("remove delete"),
+    "waive": stem_set("waive"),
+    "invoice": stem_set("invoice receipt bill"),
+    "dispute": stem_set("dispute chargeback"),
 }
 ACTION_OF = {word: action for action, words in ACTIONS.items() for word in words}
-STARTERS = frozenset(
+STARTERS = each(
     "i we you it they he she there that can could may might would will shall should do is are have who what which when"
-    " where why how let here everything both nothing all".split()
+    " where why how let here everything both nothing all"
 )
 """Stems that begin a new clause after "and", "or" or a comma (besides question words and imperatives)."""
-QUESTION_WORDS = frozenset("what which who whose whom where when why how".split())
-DOMAIN = _class(
+QUESTION_WORDS = each("what which who whose whom where when why how")
+DOMAIN = stem_set(
     "booking reservation stay room night hotel guest rate fee charge price cost refund policy payment card account"
     " check-in system manager order bill invoice date email name cancel change upgrade breakfast parking deposit points"
     " loyalty record request case ticket desk property amount total deadline penalty tax discount voucher credit"
     " confirmation arrival departure today tomorrow hour day week month customer company detail information option"
     " plan tier member approval note message offer terms condition period window status reason standard full free"
 )
-COMMON = frozenset(
+COMMON = each(
     "i you he she it we they me him us them is are was be been being am do does did have has had will would can could"
     " should may might must not no yes and or but if of to in on at for with from by about as that this there here what"
     " which who when where why how so then than because okay sure great good fine thank thanks hello hi sorry right all"
     " more most other one two get got go see know think need want like make take give say tell come look up out over"
-    " into your my our the a an its".split()
+    " into your my our the a an its"
 )
 
 LABELS: dict[str, tuple[str, ...]] = {
@@ -175,10 +180,11 @@ LABELS: dict[str, tuple[str, ...]] = {
         "sold out", "fully booked", "too late", "(outside|past|beyond|after|missed) (|of|that|free) (|cancellation|refund|return|free|24 hour|48 hour|notice|permitted|allowed|eligible) (window|period|deadline|limit|cut-off|timeframe)",
         "deadline (has|is) (passed|over|past|gone|expired)", "(has|have|is) expired", "ineligible", "prohibit", "(forbidden|forbid|forbids)", "(disallow|disallowed)", "nothing (|more|else|further) (|that) (i|we|to|can|could)", "nothing can", "hands are tied", "regret (to|that)",
         "(decision|answer|this|that) (is|remains|stays) final", "no longer (possible|refundable|eligible|available|be|offer|apply|valid|changeable|cancellable|modifiable|refund|change|cancel)", "forfeit", "forfeited",
-        "(policy|rules|terms) (is|are) (clear|strict|firm)", "not in position", "impossible", "(afraid|sorry) (|but|it is|that is|answer is) (no|not)", "(stick|stand) (to|by|with)", "have to (follow|stick|respect|stand|adhere)", "rules are rules", "beyond my (control|power|authority)", "beyond what (i|we) (can|could)", "(decided|decide|ruled|spoke|voted) against", "unable", "(has|have) to stay", "must (stay|stand|remain)", "exclude", "off table", "unsuccessful",
+        "(policy|rules|terms) (is|are) (clear|strict|firm)", "not in position", "impossible", "(afraid|sorry) (|but|it is|that is|answer is) (no|not)", "(stick|stand) (to|by|with)", "have to (follow|stick|respect|stand|adhere)", "rules are rules", "beyond my (control|power|authority)", "beyond what (i|we) (can|could)", "(decided|decide|ruled|spoke|voted) against", "unable", "(has|have) to stay", "must (stay|stand|remain)", "(charge|bill|fee|invoice|amount) (is|was) (correct|valid|justified|right|legitimate|accurate|in order)", "all (|suites|rooms|of them) (is|are) (taken|booked|gone|occupied|full)", "(we|hotel|house) (are|is) (full|booked)",
+        "(guest|holder|owner|husband|wife|customer|booker|himself|herself) (has|have|must|need|will need|would have|would need|should) (to|) (contact|call|write|speak|reach|confirm|authorise|email|phone)", "(discuss|talk about|speak about|share) (it|that|booking|anything|details) with (guest|holder|booker|owner)", "exclude", "off table", "unsuccessful",
     ),
     "kept": (
-        "no (change|action) (|has|have|was|were|will) (|be|been) (made|taken|applied)", "nothing (has|was|is) (|been) (changed|changing|cancelled)", 
+        "no (change|action) (|has|have|was|were|will) (|be|been) (made|taken|applied)", "(stay|remain|left) on (bill|folio|account|invoice|record)", "(charge|fee) (stand|stay|remain)", "nothing (has|was|is) (|been) (changed|changing|cancelled)", 
     ),
     "pending": (
         "pending", "await", "(waiting|wait) (for|on) (manager|approval|answer|decision|response|reply|team|supervisor|feedback|review|partner|outcome|them|him|her|sign-off|someone)", "under review", "(is|are|being|be) (reviewed|looked at|looked into|investigated|assessed|considered|examined)",
@@ -196,11 +202,11 @@ LABELS: dict[str, tuple[str, ...]] = {
         "(request|requesting|requested|seek|seeking|ask for|asking for|asked for) (approval|authorisation|permission|sign-off|manager)", "(above|over|exceed|beyond) (limit|authority|threshold|what i)", "put (in|forward|through) request",
     ),
     "record": (
-        "i (|can) (see|notice|read)", "(show|indicate|appear|seem|look like)", "according to", "per (records|system)", "(records|system)", "on (file|record|system|screen)", "(i|we) (|have) (found|located|pulled|looked|checked|reviewed|opened)", "(was|were) (booked|made|paid|originally)", "originally", "you (booked|paid|made|cancelled|chose|selected)", "via", "last (week|month|year)", "yesterday", "previously", "looking at", "under name", "in past", "some time ago", "earlier this",
+        "i (|can) (see|notice|read)", "(show|indicate|appear|seem|look like)", "according to", "per (records|system)", "(records|system)", "on (file|record|system|screen)", "(i|we) (|have) (found|located|pulled|looked|checked|reviewed|opened)", "(was|were) (booked|paid|originally)", "originally", "you (booked|paid|made|cancelled|chose|selected)", "via", "last (week|month|year)", "yesterday", "previously", "looking at", "under name", "in past", "some time ago", "earlier this",
     ),
     "hyp": ("if", "unless", "once", "whenever", "as soon as", "in case", "(provided|providing|assuming|supposing)", "whether", "in event", "when", "until", "till", "should (you|he|she|they|manager|it|there|anything|that|supervisor|refund|plans)", "before", "subject to", "depend"),
     "wait": (
-        "(one|1|two|2|few|couple|another|short|brief|give me|give us|in|couple of) (moment|minute|second|mo)", "moment", "(minute|second|bit) while", "hold (on|line|tight|while)", "hang (on|tight)", "bear with (me|us)", "stand by", "please standby", "be right (back|with)", "(be|come|am) back (in|shortly|here)", "back in (moment|minute|second|few)", "while i", "on it", "give me (time|some time|few)", "(have|take) (|quick|closer) look", "take (moment|minute|second|few)", "working on (it|that)", "stay (on line|with me|connected|on)", "brb", "in process of", "wait (for me|here|while)", "(few|need) (moment|minute|second)", "need (bit|few|time)", "momentarily", "back shortly", "leave it with me", "not be long", "almost (there|done)", "nearly (there|done)",
+        "(one|1|two|2|few|couple|another|short|brief|give me|give us|in|couple of) (moment|minute|second|mo)", "moment", "(minute|second|bit) while", "hold (on|line|tight|while)", "hang (on|tight)", "bear with (me|us)", "stand by", "please standby", "be right (back|with)", "(be|come|am) back (in|shortly|here)", "back in (moment|minute|second|few)", "while i", "on it", "give me (time|some time|few)", "(have|take) (|quick|closer) look", "take (moment|minute|second|few)", "working on (it|that)", "stay (on line|with me|connected)", "brb", "in process of", "wait (for me|here|while)", "(few|need) (moment|minute|second)", "need (bit|few|time)", "momentarily", "back shortly", "leave it with me", "not be long", "almost (there|done)", "nearly (there|done)",
     ),
     "else": (
         "(anything|something|what|whatever) else", "(anything|something) (more|further|different)", "else (i|we|that|you|can|for|with|today|at)", "any (other|further|additional|more|) (question|request|concern|thing|issue|matter|way|query|queries)", "any (question|concern|query|queries)", "(other|further|more|additional) (question|assistance|help|request|concern|support|query|queries|way)",
@@ -219,5 +225,5 @@ LABELS: dict[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 EXAMPLES = frozenset(stems("eg example instance format looks starts begins beginning like something"))
-OTHERS = frozenset("us support hotline office front-desk desk".split())
+OTHERS = each("us support hotline office front-desk desk")
 """Next to a value they mark it as the company's own (write to *us* at …)."""

@@ -72,6 +72,7 @@ class Memory:
                 if name not in known:
                     group, fact = self._kinds[name]
                     known[name] = Value(name, group, fact.kind, text, fact.values, self._same[name])
+                    known[name].contested = name in self.persona.mistaken
         return known
 
     def line(self, fact: str, terse: bool = False, among: bool = False) -> str | tuple[str, ...]:
@@ -118,8 +119,6 @@ class Memory:
             for fact in self.resolve(group, loose):
                 if fact not in out:
                     out.append(fact)
-        if "new_dates" in (group for group, _ in asks):
-            out += [fact for fact in self._groups.get("new_departure", ()) if fact not in out]
         return out
 
     def asked(self, heard: Understood) -> list[str]:

@@ -12,16 +12,16 @@ from collections.abc import Mapping, Sequence
 from itertools import chain, product
 from typing import Any, NamedTuple
 
-from .words import tokens
+from .words import each, tokens
 
-DETERMINERS = frozenset("the a an your my our their his her its".split())
-POLITE = frozenset("please kindly".split())
-FILLERS = frozenset(
+DETERMINERS = each("the a an your my our their his her its")
+POLITE = each("please kindly")
+FILLERS = each(
     "just also really quickly actually simply very quite perhaps maybe possibly currently now still already again"
     " indeed completely successfully officially finally formally duly hereby immediately therefore"
     " unfortunately sadly regretfully however only briefly please kindly additionally moreover furthermore lastly"
     " usually generally normally typically personally honestly exact exactly respective correspondingly"
-    " gladly happily directly even ever oh ah um uh hmm dear madam sir ma'am meanwhile hence".split()
+    " gladly happily directly even ever oh ah um uh hmm dear madam sir ma'am meanwhile hence"
 )
 DROPPED = DETERMINERS | FILLERS
 
@@ -41,6 +41,11 @@ Node = dict[Any, Any]
 def stems(text: str) -> list[str]:
     """The stems of an author's words, prepared as heard words are."""
     return [token.stem for token in tokens(text) if token.stem and token.text not in DROPPED]
+
+
+def stem_set(listed: str) -> frozenset[str]:
+    """The stems of a list of words."""
+    return frozenset(stem for word in listed.split() for stem in stems(word))
 
 
 def rows(pattern: str) -> set[tuple[str, ...]]:
@@ -70,7 +75,8 @@ def compiled(phrases: Mapping[str, Sequence[str]]) -> Node:
     """Label → phrases, as one tree; what ends at a node is a tuple of labels."""
     root: Node = {}
     for label, patterns in phrases.items():
-        for row in sorted(set().union(*map(rows, patterns))):
+        listed: set[tuple[str, ...]] = set()
+        for row in sorted(listed.union(*map(rows, patterns))):
             node = root
             for word in row:
                 node = node.setdefault(word, {})

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """The customer's own words where the persona has none, and what its manner does to them.
 
 Refuses to carry content: no line here states a fact, a number, a wish or an end of a request.

@@ -14,7 +14,9 @@ from tb_envs.authoring.persona import Consent, Lines, Offer, Persona
 from .phrases import stems
 from .understanding import Phrase, Sentence, Understood, phrases
 
-_PRICES = frozenset(stems("difference extra additional more fee surcharge supplement charge cost price pay per top-up for total"))
+_PRICES = frozenset(
+    stems("difference extra additional more fee surcharge supplement charge cost price pay per top-up for total")
+)
 _MORE = frozenset(stems("difference extra additional more surcharge supplement"))
 
 
@@ -40,7 +42,13 @@ class Proposals:
         self._offers = [_Known(offer, phrases(offer.words)) for offer in persona.offers]
         self._by_name = {known.offer.name: known.offer for known in self._offers}
         given = persona.consents
-        consents = (Consent(answer=given),) if isinstance(given, bool) else (given,) if isinstance(given, Consent) else tuple(given)
+        consents = (
+            (Consent(answer=given),)
+            if isinstance(given, bool)
+            else (given,)
+            if isinstance(given, Consent)
+            else tuple(given)
+        )
         self._consents = [(consent, phrases(consent.about)) for consent in consents]
         self._taken = ""
         self._awaits = ""
@@ -49,7 +57,12 @@ class Proposals:
         """Answers to the offers that were recognised in the message, and to the price of one already taken."""
         if not self._offers:
             return []
-        named = [(known.offer, sentence) for known in self._offers for sentence in heard.sentences if sentence.proposes and sentence.has(known.words)]
+        named = [
+            (known.offer, sentence)
+            for known in self._offers
+            for sentence in heard.sentences
+            if sentence.proposes and sentence.has(known.words)
+        ]
         offered: dict[str, tuple[Offer, Sentence]] = {}
         for offer, sentence in named:
             offered.setdefault(offer.name, (offer, sentence))
@@ -108,7 +121,11 @@ class Proposals:
             row = sentence.row
             at = next((at for at, word in enumerate(row) if word in ("cheaper", "cheapest", "lowest", "lower")), -1)
             if at >= 0:
-                near = [offer for offer, _ in offered if any(phrase <= set(row[max(0, at - 6) : at + 6]) for phrase in phrases(offer.words))]
+                near = [
+                    offer
+                    for offer, _ in offered
+                    if any(phrase <= set(row[max(0, at - 6) : at + 6]) for phrase in phrases(offer.words))
+                ]
                 if near:
                     return [self._take(near[0])]
         told = [(price, at) for at, (offer, _) in enumerate(offered) if (price := prices[offer.name]) is not None]

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 
 from tb_envs.authoring.persona import Lines, Persona, Request
 
-from .lexicon import ACTION_OF, COMMON
-from .outcomes import (
+from .ends import (
     APPROVED,
     ARRIVES,
     DONE,
@@ -24,10 +23,11 @@ from .outcomes import (
     UNVERIFIED,
     WAIT,
 )
+from .lexicon import ACTION_OF, COMMON
 from .phrases import stems
 from .understanding import Phrase, Sentence, Understood, phrases
 
-_ALL = frozenset(("both", "everything", "al"))
+_ALL = frozenset(("both", "everything", "all"))
 
 
 @dataclass(slots=True)

@@ -14,19 +14,19 @@ from .clauses import Clause
 from .lexicon import EXAMPLES, OTHERS
 from .phrases import DROPPED, Span, stems
 from .values import NUMBERS, SKIP, Value, dates, digits, same_day, squash
-from .words import Is, Token, cents
+from .words import Is, Token, cents, each
 
-_CURRENCY = frozenset("usd eur gbp chf dollar dollars euro euros pound pounds bucks cad aud francs cents".split())
+_CURRENCY = each("usd eur gbp chf dollar dollars euro euros pound pounds bucks cad aud francs cents")
 _EXPLICIT = {"arrival": frozenset(("arriv", "start", "begin")), "departure": frozenset(("depart", "leav", "end"))}
 _UNTIL = frozenset(("depart", "leav", "to", "until", "til", "through", "end"))
-_NEW = frozenset("new mov chang instead reschedul rebook shift extend switch postpon".split())
+_NEW = each("new mov chang instead reschedul rebook shift extend switch postpon")
 _PAID = frozenset(stems("charged paid amount total cost pay expected price"))
 _COUNTED = {
     "guests": frozenset(stems("guest person people adult traveller pax")),
     "nights": frozenset(("night",)),
     "rooms": frozenset(("room",)),
 }
-_TITLES = frozenset("mr mrs ms miss dr".split())
+_TITLES = each("mr mrs ms miss dr")
 _WORDY = frozenset(("name", "place", "text", "time"))
 
 
@@ -231,7 +231,9 @@ def _meant(scene: _Scene, mine: list[Value], role: str, told: bool, consenting: 
         return [value for value in mine if value.group == role]
     named = [value for value in mine if scene.names(value) and value.group != "dates"]
     if named:
-        return [value for value in named if not role or value.group not in ("arrival", "departure") or value.group == role]
+        return [
+            value for value in named if not role or value.group not in ("arrival", "departure") or value.group == role
+        ]
     if fresh and (scene.checking or consenting):
         new = [value for value in mine if value.group.startswith("new")]
         late = [value for value in new if value.group == "new_departure"]
@@ -241,7 +243,12 @@ def _meant(scene: _Scene, mine: list[Value], role: str, told: bool, consenting: 
     if scene.checking:
         guess = [value for value in mine if value.group in (role or "arrival", "dates")]
         return guess or (mine if len(mine) == 1 else [])
-    if "record" in clause.labels and ("booking" in row or "stay" in row) and "your" in clause.dets and not _deed(clause):
+    if (
+        "record" in clause.labels
+        and ("booking" in row or "stay" in row)
+        and "your" in clause.dets
+        and not _deed(clause)
+    ):
         return [value for value in mine if value.group == (role or "arrival")]
     return []
 
@@ -274,11 +281,14 @@ def _words(scene: _Scene) -> None:
             continue
         if _says(value, stem_set, clause):
             out.right.append(value.fact)
-        elif scene.checking and not value.others.isdisjoint(row) and value.words.isdisjoint(row):
+        elif (scene.checking and not value.others.isdisjoint(row) and value.words.isdisjoint(row)) or (
+            span is not None and _stated(clause, span, value) and (scene.checking or _of_yours(clause, span, value))
+        ):
             out.wrong.append(value.fact)
-        elif span is not None and _stated(clause, span, value):
-            if scene.checking or (clause.dets[span.lo] == "your" and value.group != "reason"):
-                out.wrong.append(value.fact)
+
+
+def _of_yours(clause: Clause, span: Span, value: Value) -> bool:
+    return clause.dets[span.lo] == "your" and (value.contested or value.kind != "text")
 
 
 def _says(value: Value, here: set[str], clause: Clause) -> bool:
@@ -294,7 +304,7 @@ def _says(value: Value, here: set[str], clause: Clause) -> bool:
 
 
 def _count(scene: _Scene, value: Value) -> None:
-    """ "Two guests"."""
+    """As in "Two guests"."""
     row = scene.clause.row
     for at, word in enumerate(row):
         if word in NUMBERS and _counts(row, at, value):
@@ -302,7 +312,7 @@ def _count(scene: _Scene, value: Value) -> None:
 
 
 def _addressed(clause: Clause, value: Value) -> Span | None:
-    """ "Am I speaking with Mr Smith": a name without the word for it."""
+    """As in "Am I speaking with Mr Smith": a name without the word for it."""
     row = clause.row
     if value.group in ("name", "surname", "caller"):
         for at, word in enumerate(row):
@@ -318,9 +328,7 @@ def _stated(clause: Clause, span: Span, value: Value) -> bool:
         stem, token = clause.row[at], clause.words[at]
         if stem in ("is", "as", "are", "was"):
             verb = True
-        elif at == span.hi and value.kind != "name" and span.hi not in clause.colons:
-            return False
-        elif stem in NO_VALUE:
+        elif (at == span.hi and value.kind != "name" and span.hi not in clause.colons) or stem in NO_VALUE:
             return False
         elif value.kind == "name":
             if not token.capital or not verb:

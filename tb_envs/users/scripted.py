@@ -14,45 +14,39 @@ Acts, for the order rules of a grader: `gave:F`, `confirmed:F`, `corrected:F`, `
 from __future__ import annotations
 
 from collections.abc import Sequence
-from random import Random
 
-from tb_envs.authoring.persona import Lines, Persona, Vocabulary
+from tb_envs.authoring.persona import Persona, Vocabulary
 
-from .memory import Memory
-from .outcomes import DONE, NOT_FOUND, OBSTACLE, PENDING, PROMISE, REFUSED, WAIT
-from .phrasing import LINES, in_manner
+from .courtesy import IDLES, Courtesy
+from .ends import DONE, OBSTACLE, PENDING, PROMISE, REFUSED, WAIT
+from .phrasing import LINES
 from .proposals import Answer, Proposals
 from .reply import Reply
-from .requests import Errand, errands, verdicts
+from .requests import Errand, verdicts
 from .understanding import Understood, phrases, understand
-from .vocabulary import compiled
 
-CONNECTED = ("and ", "also", "one ", "oh", "by the way", "actually", "another", "while ", "besides", "plus ", "wait", "there")
-REPEATS, LEAVES, IDLES, ROUNDS = 3, 6, 14, 3
+CONNECTED = ("And", "Also", "One", "Oh", "By", "Actually", "Another", "While", "Besides", "Plus", "Wait", "There")
+"""Beginnings of a request that brings its own connection along."""
+ROUNDS = 3
+"""Answers after the goodbye, at most."""
 
 
-class ScriptedUser:
+class ScriptedUser(Courtesy):
     """One customer in one talk."""
 
     def __init__(self, persona: Persona, vocabulary: Vocabulary | None = None, seed: int = 0) -> None:
-        self.persona = persona
-        self._random = Random(seed)
-        self._memory = Memory(persona, compiled(vocabulary))
-        self._errands = errands(persona)
+        super().__init__(persona, vocabulary, seed)
         self._proposals = Proposals(persona)
         self._secrets = [(secret, phrases(secret.only_if)) for secret in persona.secrets]
-        self._about = [(phrases([key.replace("|", " ")] if "|" not in key else key.split("|")), line) for key, line in persona.about.items()]
-        self._done: set[str] = set()
-        self._confused = self._idle = self._rounds = 0
-        self._parted = self._left = False
-        self._parts: list[str] = []
-        self._acts: list[str] = []
+        self._about = [(phrases(key.split("|")), line) for key, line in persona.about.items()]
+        self._rounds = 0
+        self._parted = False
 
     # — the two doors ————————————————————————————————————————————————————————————————————————————
 
     def opening(self) -> Reply:
         """The first words."""
-        self._parts, self._acts = [], []
+        self._begin()
         self._say(self.persona.opens)
         for fact in self.persona.volunteers:
             self._give(fact)
@@ -64,7 +58,7 @@ class ScriptedUser:
 
     def reply(self, text: str) -> Reply:
         """The answer to what the agent said."""
-        self._parts, self._acts = [], []
+        self._begin()
         if self._left:
             return Reply(self._pick(LINES["bye"]), True, ("left",))
         heard = understand(text, self._memory.lexicon, self._memory.tree, self._memory.values)
@@ -147,7 +141,7 @@ class ScriptedUser:
         return any(act.startswith("corrected:") for act in self._acts)
 
     def _sure(self, heard: Understood) -> None:
-        """ "So you want to cancel, is that right?" """
+        """As in "So you want to cancel, is that right?"."""
         mine = set[str]().union(*(errand.actions for errand in self._errands if errand.state != "waiting"))
         if heard.actions and mine and not heard.actions & mine:
             self._say(LINES["that_is_wrong"])
@@ -161,7 +155,9 @@ class ScriptedUser:
         memory = self._memory
         facts = memory.owed if memory.owed and not heard.asks else memory.asked(heard)
         memory.owed = []
-        facts = [fact for fact in facts if f"confirmed:{fact}" not in self._acts and f"corrected:{fact}" not in self._acts]
+        facts = [
+            fact for fact in facts if f"confirmed:{fact}" not in self._acts and f"corrected:{fact}" not in self._acts
+        ]
         if self.persona.manner == "slow" and len(facts) > 1:
             memory.owed = facts[1:]
             facts = facts[:1]
@@ -174,24 +170,6 @@ class ScriptedUser:
             self._act("unknown:identity")
             return True
         return bool(facts)
-
-    def _give(self, fact: str, among: bool = False) -> None:
-        memory, persona = self._memory, self.persona
-        if fact in persona.wont_say:
-            self._say(_own(persona.wont_say, fact) or LINES["wont_say"])
-            self._act(f"withheld:{fact}")
-        elif fact in memory.texts:
-            self._idle = 0
-            self._say(memory.line(fact, terse=persona.manner == "terse", among=among))
-            self._act(f"gave:{fact}")
-        elif fact in memory.lacks:
-            self._say(_own(persona.lacks, memory.lacks[fact]) or LINES["lacks"])
-            self._act(f"unknown:{fact}")
-        else:
-            line = self._pick(LINES["unknown_fact"])
-            if line not in self._parts and not any(part in LINES["unknown_fact"] for part in self._parts):
-                self._parts.append(line)
-            self._act(f"unknown:{fact}")
 
     def _tell(self, heard: Understood) -> bool:
         """Secrets and small questions, each under its own words only."""
@@ -275,9 +253,6 @@ class ScriptedUser:
 
     # — the course of the talk ———————————————————————————————————————————————————————————————————
 
-    def _settled(self) -> bool:
-        return all(errand.state != "open" for errand in self._errands)
-
     def _close(self, news: bool, heard: Understood) -> None:
         """All that was asked is settled: the next request, or goodbye."""
         if heard.ends & {WAIT} and not news and not heard.cues & {"else", "bye"}:
@@ -297,7 +272,9 @@ class ScriptedUser:
         acts = set(self._acts)
         halfway = any(act.startswith(("gave:", "accepted:")) or act == "consented" for act in acts)
         for errand in self._errands:
-            if errand.state == "waiting" and (errand.after in acts or errand.after in self._done or (errand.after == "halfway" and halfway)):
+            if errand.state == "waiting" and (
+                errand.after in acts or errand.after in self._done or (errand.after == "halfway" and halfway)
+            ):
                 self._raise(errand, "halfway")
                 return
 
@@ -309,7 +286,7 @@ class ScriptedUser:
             moment = "changed_mind"
         self._memory.layer(errand.knows)
         line = self._pick(errand.opens)
-        if not line.lower().startswith(CONNECTED):
+        if not line.startswith(CONNECTED):
             self._say(LINES[moment])
         self._say(line)
         errand.state = "open"
@@ -323,104 +300,3 @@ class ScriptedUser:
             return self._reply()
         self._left = True
         return Reply(self._pick(LINES["bye"]), True, ("left",))
-
-    def _small_talk(self, heard: Understood) -> None:
-        """Nothing was asked, proposed or ended."""
-        cues = heard.cues
-        waiting = WAIT in heard.ends or PROMISE in heard.ends
-        if heard.goal and not waiting:
-            self._again()
-        elif cues & {"else", "bye"} and not waiting and not self._settled():
-            self._remind()
-        elif waiting:
-            self._say(LINES["waited"])
-            self._act("waited")
-        elif NOT_FOUND in heard.ends:
-            self._not_found()
-        elif "smalltalk" in cues:
-            self._say(LINES["fine"])
-            self._act("greeted")
-        elif "help" in cues:
-            self._say(LINES["what_next"])
-            self._act("acknowledged")
-        elif "greet" in cues:
-            self._again()
-            self._act("greeted")
-        elif heard.known or cues or heard.ends:
-            self._say(LINES["acknowledged" if heard.ends or "empathy" not in cues else "what_next"])
-            self._act("acknowledged")
-        else:
-            self._ask_back()
-            return
-        self._confused = 0
-        self._idle += 1
-
-    def _remind(self) -> None:
-        still = [errand for errand in self._errands if errand.state == "open"]
-        if len(still) == len([errand for errand in self._errands if errand.state != "waiting"]):
-            self._say(LINES["reminded"])
-        else:
-            self._say(LINES["and_the_other"])
-            self._say(still[0].opens)
-        self._act("reminded")
-
-    def _again(self) -> None:
-        errand = next((errand for errand in self._errands if errand.state == "open"), self._errands[0])
-        self._say(errand.opens)
-        self._act("repeated_request")
-
-    def _not_found(self) -> None:
-        """ "I can't find that booking": repeats the id that it gave, if any."""
-        repeats = self._memory.given_ids()
-        if repeats:
-            for fact in repeats:
-                self._give(fact)
-        else:
-            self._say(LINES["no_idea_why"])
-            self._act("acknowledged")
-
-    def _ask_back(self) -> None:
-        self._confused += 1
-        if self._confused >= LEAVES:
-            self._leave()
-            return
-        self._act("asked_back")
-        if self._confused == REPEATS:
-            self._say(LINES["repeat"])
-            self._again()
-        else:
-            self._say(LINES["asked_back"])
-
-    def _leave(self) -> Reply:
-        self._left = True
-        self._parts = [self._pick(LINES["leaves"])]
-        self._acts = ["left"]
-        return Reply(self._parts[0], True, ("left",))
-
-    # — words ————————————————————————————————————————————————————————————————————————————————————
-
-    def _pick(self, lines: Lines) -> str:
-        if isinstance(lines, str):
-            return lines
-        return lines[int(self._random.random() * len(lines))] if len(lines) > 1 else lines[0]
-
-    def _say(self, lines: Lines) -> None:
-        line = self._pick(lines) if lines else ""
-        if line and line not in self._parts:
-            self._parts.append(self._memory.filled(line) if "{" in line else line)
-
-    def _act(self, act: str) -> None:
-        if act not in self._acts:
-            self._acts.append(act)
-
-    def _reply(self) -> Reply:
-        self._done.update(self._acts)
-        text = " ".join(self._parts)
-        manner = self.persona.manner
-        if manner not in ("plain", "terse", "slow") and not self._left:
-            text = in_manner(text, manner, self._random.random())
-        return Reply(text, self._left, tuple(self._acts))
-
-
-def _own(listed: object, fact: str) -> Lines:
-    return listed.get(fact, ()) if isinstance(listed, dict) else ()  # type: ignore[return-value]

@@ -17,20 +17,21 @@ from .phrases import DROPPED, Node, stems
 from .restating import restated
 from .values import Value
 from .vocabulary import Compiled
-from .words import tokens
+from .words import each, tokens
 
 Phrase = frozenset[str]
 _FORMAL = frozenset(("to", "that", "you"))
-_ALONE = frozenset("okai alright fin agre deal good al right correct yes interest".split())
+_ALONE = each("okai alright fin agre deal good right correct yes interest")
 _ACTING = DONE_VERBS | frozenset(stems("charge bill submit switch do start keep go proceed continue accept have pay"))
-_MODAL = frozenset("can could may shal should might".split())
+_MODAL = each("can could may shal should might")
 _PROPOSING = frozenset(("offer", "propos", "suggest", "alternativ", "alternativeli", "instead", "rather"))
 _NOTING = frozenset(stems("put write enter note record select state say"))
+_BARE = each("correct right yes accurat true okai is that it all everything so")
 _WAITING = frozenset(("need", "await", "wait", "requir", "giv"))
 _LEAVE = frozenset(stems("confirmation approval agreement consent permission blessing go okay authorisation"))
-_POINTING = frozenset("it that them both me".split())
-_CALLING = frozenset("cal reach ring phone callback".split())
-_TAGS = frozenset("correct right yes accurat true okai".split())
+_POINTING = each("it that them both me")
+_CALLING = each("cal reach ring phone callback")
+_TAGS = each("correct right yes accurat true okai")
 
 
 @dataclass(slots=True)
@@ -93,7 +94,7 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Mapping[st
     if not heard:
         out.known = any(token.text in DROPPED for token in tokens(text[:200]))
     before: Clause | None = None
-    mood = False
+    mood = choice = False
     consents: list[bool] = []
     for clause in heard:
         consents.append(_consents(clause))
@@ -116,16 +117,40 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Mapping[st
             sentence.proposes = True
         stated = clause.question and any(span.hi < len(row) and restates(clause, span.hi) for span in found[at])
         values = restated(clause, found[at], known, out.checking or stated, any(consents) or clause.question)
-        if clause.question and not any(consents) and (values.right or values.wrong):
+        if clause.question and "or" in row and not out.checking:
+            chosen = [known[fact].group for fact in values.right if known[fact].kind in ("text", "place")]
+            facts = facts or [(group, False) for group in chosen]
+            choice = choice or bool(chosen)
+        elif clause.question and not any(consents) and (values.right or values.wrong):
             named = {known[fact].group for fact in (*values.right, *values.wrong)}
             if not any(word in QUESTION_WORDS for word in row):
                 facts = [fact for fact in facts if fact[0] not in named]
             out.checking = True
-        if mood and not found[at] and len(row) < 7 and at and not consents[at] and not labels.keys() & {"else", "goal", "whole"}:
-            facts = [(s.means.fact, False) for s in found[at - 1] if not s.means.loose and _POINTING.intersection(row) and not out.checking]
+        if (
+            mood
+            and not found[at]
+            and len(row) < 7
+            and at
+            and not consents[at]
+            and not labels.keys() & {"else", "goal", "whole"}
+        ):
+            facts = [
+                (s.means.fact, False)
+                for s in found[at - 1]
+                if not s.means.loose and _POINTING.intersection(row) and not out.checking
+            ]
+        if clause.question and row[-2:] == ["you", "are"] and len(row) < 4:
+            facts = [("caller", False)]
         if ("booking", True) in facts and any(_CALLING.intersection(other.row) for other in heard) and "number" in row:
             facts = [("phone", False) if fact == ("booking", True) else fact for fact in facts]
-        if clause.question and not facts and not consents[at] and at and _NOTING.intersection(row) and question_word(clause, 0):
+        if (
+            clause.question
+            and not facts
+            and not consents[at]
+            and at
+            and _NOTING.intersection(row)
+            and question_word(clause, 0)
+        ):
             facts = [(span.means.fact, False) for span in found[at - 1][-1:]]  # "a reason is needed. What shall I put?"
         out.asks += [fact for fact in facts if fact not in out.asks]
         sentence.amounts += values.amounts
@@ -140,8 +165,11 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Mapping[st
     out.wrong = [fact for fact in out.wrong if fact not in out.right]
     if sum(fact[0] != "booking" for fact in out.asks):  # "your loyalty card: what is the number?"
         out.asks = [fact for fact in out.asks if fact != ("booking", True) or "number" not in out.sentences[-1].row]
+    out.consent = out.consent and not choice
     for sentence in out.sentences:
-        if not sentence.ends and (sentence.amounts or out.alternative):
+        if choice:
+            sentence.proposes = False
+        elif not sentence.ends and (sentence.amounts or out.alternative):
             sentence.proposes = True
     return out
 
@@ -159,7 +187,20 @@ def _checks(clause: Clause) -> bool:
         return False
     if word == "confirm":
         return bool(clause.polite) or at == 0 or "you" in row[:at]
-    return word in ("to", "let", "mak", "correct", "verifi", "validat", "acknowledg", "could", "can", "would", "i", "you") and not (word == "i" and row[at + 1] == "am")
+    return word in (
+        "to",
+        "let",
+        "mak",
+        "correct",
+        "verifi",
+        "validat",
+        "acknowledg",
+        "could",
+        "can",
+        "would",
+        "i",
+        "you",
+    ) and not (word == "i" and row[at + 1] == "am")
 
 
 def _consents(clause: Clause) -> bool:
@@ -177,31 +218,69 @@ def _consents(clause: Clause) -> bool:
             return True
         if row in (["may", "i"], ["can", "i"], ["shal", "i"], ["shal", "we"], ["may", "we"]):
             return True
-        if row[0] in ACTION_OF and "you" not in row and not row[0] == "bil":
+        if row[0] in ACTION_OF and "you" not in row and row[0] != "bil":
             return True
         if row[0] == "mind" and any(word in GET_VERBS for word in row[2:4]):
             return False
         if at is not None and not _asks_first(row, at):
             return True
-        if row[0] in _MODAL and len(row) > 2 and row[1] in ("i", "we") and (row[2] in _ACTING and row[2] not in GET_VERBS or row[2] == "then" or row[2] == "get" and _goal(row)):
-            return "hav" != row[2]
-        if row[0] in ("is", "are", "would", "wil") and row[-1] in _ALONE | {"acceptabl", "agreeabl", "suitabl", "convenient"}  and row[-1] not in _TAGS - {"okai"}:
+        if (
+            row[0] in _MODAL
+            and len(row) > 2
+            and row[1] in ("i", "we")
+            and (
+                (row[2] in _ACTING and row[2] not in GET_VERBS) or row[2] == "then" or (row[2] == "get" and _goal(row))
+            )
+        ):
+            return row[2] != "hav"
+        if (
+            row[0] in ("is", "are", "would", "wil")
+            and row[-1] in _ALONE | {"acceptabl", "agreeabl", "suitabl", "convenient"}
+            and row[-1] not in _TAGS - {"okai"}
+        ):
             return True
         if row[0] in ("do", "would", "wil", "are", "so", "you", "and") and "you" in row[:3]:
             for near, word in enumerate(row[:5]):
-                if word in ("lik", "want", "wish", "lov", "rather", "prefer") and row[near + 1 : near + 2] == ["to"] and any(w in _ACTING for w in row[near + 2 : near + 5]):
+                if (
+                    word in ("lik", "want", "wish", "lov", "rather", "prefer")
+                    and row[near + 1 : near + 2] == ["to"]
+                    and any(w in _ACTING for w in row[near + 2 : near + 5])
+                ):
                     return True
-        return len(row) == 1 and row[0] in _ALONE - _TAGS or row in (["okai"], ["confirm"], ["do", "you", "confirm"], ["can", "you", "confirm"], ["could", "you", "confirm"])
-    if row == ["confirm"] or (row[0] == "confirm" and clause.polite and len(row) < 3) or row in (["can", "you", "confirm"], ["could", "you", "confirm"]):
+        return (len(row) == 1 and row[0] in _ALONE - _TAGS) or row in (
+            ["okai"],
+            ["confirm"],
+            ["do", "you", "confirm"],
+            ["can", "you", "confirm"],
+            ["could", "you", "confirm"],
+        )
+    if (
+        row == ["confirm"]
+        or (row[0] == "confirm" and clause.polite and len(row) < 3)
+        or row in (["can", "you", "confirm"], ["could", "you", "confirm"])
+    ):
         return True
-    if row[0] == "confirm" and len(row) > 1 and row[1] in ACTION_OF and not any(token.kind > 1 for token in clause.words):
+    if (
+        row[0] == "confirm"
+        and len(row) > 1
+        and row[1] in ACTION_OF
+        and not any(token.kind > 1 for token in clause.words)
+    ):
         return True
-    if _WAITING.intersection(row) and any(word in _LEAVE and clause.dets[near] == "your" for near, word in enumerate(row)):
+    if _WAITING.intersection(row) and any(
+        word in _LEAVE and clause.dets[near] == "your" for near, word in enumerate(row)
+    ):
         return True
     if at is None:
         return False
     rest = row[at:]
-    if "i" in row[:at] and "you" not in row and not ("know" in row and "if" in row) and "await" not in row and "need" not in row:
+    if (
+        "i" in row[:at]
+        and "you" not in row
+        and not ("know" in row and "if" in row)
+        and "await" not in row
+        and "need" not in row
+    ):
         return False
     if {"without", "befor", "can", "unabl"} & set(row[:at]) and "me" not in rest:
         return False
@@ -209,8 +288,40 @@ def _consents(clause: Clause) -> bool:
         return True
     if {"manager", "he", "she", "they", "supervisor"} & set(row[:at]):
         return False
-    return rest[0] in ("if", "know", "tel", "green", "want", "lik", "confirm", "say", "repli", "typ", "answer", "respond", "nod", "give", "wish", "with", "writ", "y", "yes", "giv", "okai", "agre", "acknowledg") or (
-        rest[0] in ("consent", "permit", "go-ahead", "go", "proceed", "objection") and ("know" in row or "need" in row and rest[0] not in ("go", "proceed") or "await" in row or "say" in row or bool(clause.polite) or "if" in row[:at] and "you" in row[:at])
+    return rest[0] in (
+        "if",
+        "know",
+        "tel",
+        "green",
+        "want",
+        "lik",
+        "confirm",
+        "say",
+        "repli",
+        "typ",
+        "answer",
+        "respond",
+        "nod",
+        "give",
+        "wish",
+        "with",
+        "writ",
+        "y",
+        "yes",
+        "giv",
+        "okai",
+        "agre",
+        "acknowledg",
+    ) or (
+        rest[0] in ("consent", "permit", "go-ahead", "go", "proceed", "objection")
+        and (
+            "know" in row
+            or ("need" in row and rest[0] not in ("go", "proceed"))
+            or "await" in row
+            or "say" in row
+            or bool(clause.polite)
+            or ("if" in row[:at] and "you" in row[:at])
+        )
     )
 
 
@@ -225,7 +336,20 @@ def _asks_first(row: Sequence[str], at: int) -> bool:
     )
 
 
-def _wider(clause: Clause, out: Understood, mood: bool, facts: Sequence[object], consents: bool, sentence: Sentence) -> None:
+def _offers(clause: Clause) -> bool:
+    """Whether the clause offers something else than what was asked for."""
+    labels, row = clause.labels, clause.row
+    at = labels.get("alternative")
+    if at is None or labels.keys() & {"else", "goal", "help"} or clause.hyp <= at:
+        return False
+    if not (clause.question or _PROPOSING.intersection(row)) or {"not", "no"} & set(row[: at + 2]):
+        return False
+    return row[0] not in QUESTION_WORDS or "which" in row[:2] or row[0] in ("how", "what")
+
+
+def _wider(
+    clause: Clause, out: Understood, mood: bool, facts: Sequence[object], consents: bool, sentence: Sentence
+) -> None:
     """What is not about single facts."""
     labels, row = clause.labels, clause.row
     if "whole" in labels and mood and not facts and "let" not in row[:1] and "hyp" not in labels:
@@ -235,15 +359,14 @@ def _wider(clause: Clause, out: Understood, mood: bool, facts: Sequence[object],
             if channel in row and (channel, False) not in out.asks:
                 out.asks.append((channel, False))
                 return
-        out.contact = out.contact or "contact" in row or "reach" in row and clause.question
+        out.contact = out.contact or "contact" in row or ("reach" in row and clause.question)
     if "goal" in labels and not facts:
         out.goal = True
     if not out.known:
-        out.known = bool(labels) or bool(DOMAIN.intersection(row)) or sum(word in COMMON for word in row) * 3 >= len(row)
-    if "alternative" in labels and not labels.keys() & {"else", "goal", "help"} and (clause.question or _PROPOSING.intersection(row)) and not consents and not facts:
-        if clause.hyp > labels["alternative"] and not {"not", "no"} & set(row[: labels["alternative"] + 2]):
-            if not (row[0] in QUESTION_WORDS and "which" not in row[:2] and "how" != row[0] and "what" != row[0]):
-                out.alternative = True
+        out.known = (
+            bool(labels) or bool(DOMAIN.intersection(row)) or sum(word in COMMON for word in row) * 3 >= len(row)
+        )
+    out.alternative = out.alternative or (not consents and not facts and _offers(clause))
     if clause.question and not facts:
         sentence.proposes = True
     if "alternative" in labels or consents or {"wil", "would", "could", "can"} & set(row):
@@ -251,7 +374,7 @@ def _wider(clause: Clause, out: Understood, mood: bool, facts: Sequence[object],
     if clause.question and not facts and not consents:
         if labels.keys() & {"else", "goal", "help", "smalltalk", "bye", "greet", "whole", "contact_detail"}:
             return
-        if out.checking and not out.whole and (_TAGS.intersection(row) or row[0] == "so" or "you" in row[:3] and ACTION_OF.keys() & set(row)):
+        if out.checking and not out.whole and (_BARE >= set(row) or ACTION_OF.keys() & set(row)):
             out.sure = True
             return
         if "wait" in labels or "alternative" in labels:

@@ -10,21 +10,17 @@ from datetime import date
 from functools import cached_property
 
 from .phrases import stems
-from .words import Is, Token, cents, tokens
+from .words import Is, Token, cents, each, tokens
 
 Day = tuple[int, int, int]
 """Year or 0, month, day."""
-MONTHS = "January February March April May June July August September October November December".split()
-_MONTHS = {
-    name: at // 2 + 1
-    for at, name in enumerate("january jan february feb march mar april apr may may june jun july jul august aug september sep october oct november nov december dec".split())
-} | {"sept": 9}  # fmt: skip
-_DAYS = {day: at for at, day in enumerate("monday tuesday wednesday thursday friday saturday sunday".split())}
-_DAYS |= {day[:3]: at for day, at in _DAYS.items()}
-NUMBERS = {word: at for at, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())}
-SKIP = frozenset("is are was the of for in at on to and or as under with it that".split())
-_ROOMS = frozenset("single double twin king queen suite deluxe family studio penthouse triple".split())
-
+_MONTHS = "january february march april may june july august september october november december"
+MONTHS = tuple(name.capitalize() for name in _MONTHS.split())
+_MONTH_OF = {word: at for at, name in enumerate(_MONTHS.split(), 1) for word in (name, name[:3])} | {"sept": 9}
+_COUNT = "zero one two three four five six seven eight nine ten eleven twelve"
+NUMBERS = {word: at for at, word in enumerate(_COUNT.split())}
+SKIP = each("is are was the of for in at on to and or as under with it that")
+_ROOMS = each("single double twin king queen suite deluxe family studio penthouse triple")
 
 
 class Value:
@@ -35,6 +31,7 @@ class Value:
     ) -> None:
         self.fact, self.group, self.kind, self.text = fact, group, kind, text
         self._values, self._same_as = values, same_as
+        self.contested = False
 
     @cached_property
     def key(self) -> str:
@@ -114,28 +111,40 @@ def dates(words: list[Token]) -> list[tuple[int, int, Day]]:
         token = words[at]
         if token.kind is Is.DATE and isinstance(token.value, tuple):
             out.append((at, at + 1, token.value))
-        elif (month := _MONTHS.get(token.text)) and (token.text != "may" or _numbered(words, at)):
+        elif (month := _MONTH_OF.get(token.text)) and (token.text != "may" or _numbered(words, at)):
             day, lo, hi = _around(words, at)
             if day:
                 year = 0
-                if hi < size and words[hi].kind is Is.NUMBER and isinstance(words[hi].value, int) and 1900 < words[hi].value < 2200:  # type: ignore[operator]
-                    year, hi = int(words[hi].text), hi + 1
+                if hi < size and _year(words[hi]):
+                    year, hi = _year(words[hi]), hi + 1
                 if lo and lo >= 1 and words[lo - 1].kind is Is.NUMBER and _day(words[lo - 1]) and lo < at:  # "3–5 May"
                     out.append((lo - 1, lo, (year, month, _day(words[lo - 1]))))
-                elif lo > 1 and words[lo - 1].text in ("to", "and", "until", "till") and _day(words[lo - 2]) and lo < at:
+                elif (
+                    lo > 1 and words[lo - 1].text in ("to", "and", "until", "till") and _day(words[lo - 2]) and lo < at
+                ):
                     out.append((lo - 2, lo - 1, (year, month, _day(words[lo - 2]))))
                 out.append((lo, hi, (year, month, day)))
                 if lo == at:  # "May 3–5"
                     if hi < size and not year and _day(words[hi]) and words[hi].text.isalnum():
                         out.append((hi, hi + 1, (0, month, _day(words[hi]))))
-                    elif hi + 1 < size and words[hi].text in ("to", "until", "till") and _day(words[hi + 1]) and not _month(words, hi + 2):
+                    elif (
+                        hi + 1 < size
+                        and words[hi].text in ("to", "until", "till")
+                        and _day(words[hi + 1])
+                        and not _month(words, hi + 2)
+                    ):
                         out.append((hi + 1, hi + 2, (0, month, _day(words[hi + 1]))))
         at += 1
     return out
 
 
+def _year(token: Token) -> int:
+    known = token.value if token.kind is Is.NUMBER else None
+    return known if isinstance(known, int) and 1900 < known < 2200 else 0
+
+
 def _month(words: list[Token], at: int) -> bool:
-    return at < len(words) and words[at].text in _MONTHS
+    return at < len(words) and words[at].text in _MONTH_OF
 
 
 def _day(token: Token) -> int:

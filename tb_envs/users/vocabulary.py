@@ -13,12 +13,10 @@ from tb_envs.authoring.persona import Fact, Vocabulary
 
 from .facts import GENERIC, IDENTIFYING
 from .phrases import DROPPED, Node, grow, rows
-from .words import tokens
+from .words import each, tokens
 
 _PLAIN = Fact("", (), ("It's {value}.", "{value}."))
-_COMMON = frozenset(
-    "booking number stay date day room card account name order ticket case charge policy claim item".split()
-)
+_COMMON = each("booking number stay date day room card account name order ticket case charge policy claim item")
 
 
 class Mention(NamedTuple):

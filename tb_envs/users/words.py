@@ -11,6 +11,16 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import NamedTuple
 
+from .spelling import SHORT, STEMS
+
+
+def each(listed: str) -> frozenset[str]:
+    """The words of a list written as one string."""
+    return frozenset(listed.split())
+
+
+_ENDINGS = {"n't": "not", "'ll": "will", "'ve": "have", "'re": "are", "'m": "am", "'d": "would"}
+_IS = each("what that it who here there where when how he she why which this everything all")
 HEAD, TAIL, CHUNK = 3000, 1200, 64
 
 
@@ -40,73 +50,9 @@ class Token(NamedTuple):
     capital: bool = False
 
 
-_SHORT = {
-    "cant": "can not", "cannot": "can not", "wont": "will not", "dont": "do not", "doesnt": "does not",
-    "didnt": "did not", "isnt": "is not", "arent": "are not", "wasnt": "was not", "havent": "have not",
-    "hasnt": "has not", "couldnt": "could not", "wouldnt": "would not", "shouldnt": "should not",
-    "im": "i am", "ive": "i have", "youre": "you are", "youve": "you have", "weve": "we have", "thats": "that is",
-    "whats": "what is", "whos": "who is", "hows": "how is", "wheres": "where is", "whens": "when is",
-    "theres": "there is", "u": "you", "ur": "your", "r": "are", "pls": "please", "plz": "please",
-    "plse": "please", "thx": "thanks", "ty": "thanks", "gonna": "going to", "wanna": "want to",
-    "gotta": "have to", "lemme": "let me", "gimme": "give me", "ok": "okay", "k": "okay", "yep": "yes",
-    "yeah": "yes", "nope": "no", "e-mail": "email", "e-mails": "email", "emails": "email", "gotcha": "got it",
-    "checkin": "check in", "checkout": "check out", "lastname": "last name", "firstname": "first name",
-    "wat": "what", "wut": "what", "wen": "when", "tel": "phone", "tmrw": "tomorrow", "coz": "because",
-    "cuz": "because", "cos": "because", "bday": "birthday", "ill": "i will", "youll": "you will", "hes": "he is", "shes": "she is", "resv": "reservation", "conf": "confirmation", "rsvn": "reservation",
-    "reso": "reservation", "res": "reservation", "rez": "reservation", "info": "information", "dets": "details", "w/o": "without", "w/": "with",
-    "mgr": "manager", "acct": "account", "dob": "birth date", "asap": "asap", "yrs": "yours", "sec": "second",
-    "secs": "second", "min": "minute", "mins": "minute", "nr": "number", "num": "number", "nbr": "number",
-    "n°": "number", "nº": "number", "#": "number", "№": "number", "hiya": "hello", "unfort": "unfortunately",
-    "appreciated": "appreciate", "should've": "should have", "let's": "let us", "lets": "let us",
-    "won't": "will not", "can't": "can not", "shan't": "shall not", "ain't": "is not", "ma'am": "madam",
-    "o'clock": "clock", "y'all": "you", "'em": "them", "e.g": "eg", "i.e": "ie", "eg": "eg", "&": "and", "+": "and",
-    "confirmaton": "confirmation", "adress": "address", "adres": "address", "recieve": "receive",
-    "reciept": "receipt", "reservaton": "reservation", "bookin": "booking", "telefon": "phone", "numer": "number",
-}  # fmt: skip
-_ENDINGS = {"n't": "not", "'ll": "will", "'ve": "have", "'re": "are", "'m": "am", "'d": "would"}
-_IS = frozenset("what that it who here there where when how he she why which this everything all".split())
-_STEMS = {
-    "sent": "send", "noted": "noted", "note": "note", "notes": "note", "agreement": "agree", "blessing": "blessing", "gave": "giv", "given": "giv", "told": "tel", "found": "find", "made": "mak", "paid": "pay",
-    "went": "go", "gone": "go", "going": "go", "doing": "do", "goes": "go", "took": "tak", "taken": "tak", "kept": "keep", "left": "leav",
-    "has": "hav", "had": "hav", "have": "hav", "does": "do", "did": "do", "done": "done", "saw": "see", "seen": "see",
-    "got": "get", "gotten": "get", "spoken": "speak", "heard": "hear", "held": "hold", "chosen": "choos",
-    "chose": "choos", "spelt": "spel", "these": "that", "this": "that", "those": "that", "people": "person",
-    "was": "was", "is": "is", "his": "his", "us": "us", "yes": "yes", "its": "its", "cancellation": "cancel",
-    "cancelation": "cancel", "thanks": "thank", "modification": "modifi", "verification": "verifi",
-    "identification": "identifi", "identity": "identiti", "authorisation": "authoris", "authorization": "authoris",
-    "authorize": "authoris", "authorized": "authoris", "authorise": "authoris", "authorised": "authoris",
-    "approval": "approv", "approvals": "approv", "removal": "remov", "refusal": "refus", "denial": "deni",
-    "extension": "extend", "escalation": "escalat", "apologize": "apologis", "apology": "apologis",
-    "apologies": "apologis", "finalize": "finalis", "finalized": "finalis", "organization": "organis",
-    "organisation": "organis", "licence": "licens", "license": "licens", "reservation": "booking", "reservations": "booking",
-    "reserve": "book", "reserved": "book", "booking": "booking", "bookings": "booking", "arrival": "arriv",
-    "departure": "depart", "telephone": "phone", "mobile": "phone", "cell": "phone", "cellphone": "phone",
-    "code": "number", "id": "number", "ref": "number", "reference": "number", "identifier": "number",
-    "locator": "number", "references": "number", "codes": "number", "ids": "number", "unable": "unabl", "able": "abl",
-    "eligible": "eligibl", "ineligible": "ineligibl", "possible": "possibl", "impossible": "impossibl",
-    "membership": "member", "explanation": "explanation", "relation": "relationship", "relationship": "relationship", "related": "related",
-    "during": "during", "nothing": "nothing", "anything": "anything", "something": "something", "thing": "thing",
-    "everything": "everything", "bring": "bring", "king": "king", "meeting": "meeting", "during ": "during",
-    "evening": "evening", "morning": "morning", "string": "string", "need": "need", "indeed": "indeed",
-    "proceed": "proceed", "exceed": "exceed", "breed": "breed", "bed": "bed", "beds": "bed", "feed": "feed",
-    "speed": "speed", "billing": "bil", "building": "building", "spring": "spring", "outstanding": "outstanding",
-    "resolution": "resolv", "decision": "decid", "suggestion": "suggest", "permission": "permit", "permitted": "permit",
-    "colour": "color", "favourite": "favorit", "cheque": "check", "postal": "post", "zip": "zip", "ready": "ready",
-    "wrote": "writ", "written": "writ", "put": "put", "set": "set", "said": "say", "saying": "say", "dates": "dates", "date": "date", "phone": "phone", "phones": "phone", "phoned": "phone",
-    "qualified": "qualifi", "denied": "deni", "spoke": "speak", "lost": "lost", "withdrawn": "withdraw",
-    "understood": "understand", "rebooked": "rebook", "bought": "buy", "reaching": "reach", "better": "better",
-    "payment": "pay", "payments": "pay", "transaction": "transact", "transactions": "transact",
-}  # fmt: skip
-_STEMS |= {
-    word: word
-    for word in (
-        "where whose there here before because since while although whereas more same some please else are were none twice"
-        " wherever whichever confirmation everyone someone anyone one once else there"
-    ).split()
-}
-_ABBREVIATED = frozenset("no nr mr mrs ms dr e.g i.e ref tel approx vs etc st num p.m a.m prof".split())
+_ABBREVIATED = each("no nr mr mrs ms dr e.g i.e ref tel approx vs etc st num p.m a.m prof")
 _EDGE_LEFT = "\"'([{<*•·–—-_~`“”«»‘’…>|=.,;:!?"
-_MARKS = {"?": "?", "!": ".", ".": ".", ";": ";", ":": ":", ",": ",", ")": ",", "(": ",", "…": ".", "—": "-", "–": "-", "-": "-", "？": "?", "。": "."}  # fmt: skip
+_MARKS = dict(zip("?!.;:,)(…—–-？。", "?..;:,,,.---?.", strict=True))
 _EMAIL = re.compile(r"[\w.+'%-]{1,40}@[\w-]{1,40}(?:\.[\w-]{1,20}){1,4}", re.ASCII)
 _ID = re.compile(r"[a-z]{1,6}[-_#./]?\d[\da-z]{1,14}(?:-[\da-z]{1,8})?|\d{1,4}[a-z]{1,3}[-]?\d{2,8}", re.ASCII)
 _PARTS = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+(?:st|nd|rd|th)\b|\d+(?:[.,]\d+)*|[?!.;:,/–—-]")
@@ -118,7 +64,7 @@ _DIGITS = re.compile(r"\+?\d[\d().-]*", re.ASCII)
 @lru_cache(maxsize=16384)
 def stem(word: str) -> str:
     """A crude stem, good enough to compare an author's word with an agent's."""
-    known = _STEMS.get(word)
+    known = STEMS.get(word)
     if known is not None:
         return known
     if len(word) > 3:
@@ -138,7 +84,7 @@ def stem(word: str) -> str:
             word = word[:-1]
         word = word[:-1] + "i" if len(word) > 3 and word[-1] == "y" else word
         word = word[:-1] if len(word) > 3 and word[-1] == "e" else word
-    return _STEMS.get(word, word)
+    return STEMS.get(word, word)
 
 
 def cents(digits: str) -> int | None:
@@ -156,7 +102,7 @@ def cents(digits: str) -> int | None:
 
 
 def _word(text: str, capital: bool = False) -> tuple[Token, ...]:
-    plain = _SHORT.get(text)
+    plain = SHORT.get(text)
     if plain is not None:
         return tuple(Token(word, stem(word), capital=capital) for word in plain.split())
     if "'" in text:
@@ -182,7 +128,7 @@ def _number(text: str) -> Token:
 
 
 def _core(text: str, capital: bool) -> tuple[Token, ...]:
-    if text in _SHORT or text.isalpha():
+    if text in SHORT or text.isalpha():
         return _word(text, capital)
     if "@" in text and (found := _EMAIL.search(text)):
         return (Token(found.group(), found.group(), Is.EMAIL),)
@@ -209,7 +155,11 @@ def _core(text: str, capital: bool) -> tuple[Token, ...]:
             out.append(_number(part))
         else:
             out.extend(_word(part, capital))
-    return tuple(token for at, token in enumerate(out) if token.text != "-" or 0 < at < len(out) - 1 and out[at - 1].kind and out[at + 1].kind)
+    return tuple(
+        token
+        for at, token in enumerate(out)
+        if token.text != "-" or (0 < at < len(out) - 1 and out[at - 1].kind and out[at + 1].kind)
+    )
 
 
 @lru_cache(maxsize=16384)
@@ -218,7 +168,7 @@ def _chunk(chunk: str) -> tuple[Token, ...]:
     if chunk.isalpha():
         return _word(chunk.lower(), chunk[0].isupper())
     text = chunk.lower().replace("’", "'").replace("‘", "'").replace("‐", "-").replace("‑", "-")
-    if text in _SHORT:
+    if text in SHORT:
         return _word(text)
     core = text.lstrip(_EDGE_LEFT)
     before = text[: len(text) - len(core)]
@@ -241,7 +191,7 @@ def _chunk(chunk: str) -> tuple[Token, ...]:
 
 
 def tokens(text: str) -> list[Token]:
-    """All tokens of `text` in order; a line break is a `"\\n"` mark."""
+    """All tokens of `text` in order; a line break is a mark of its own."""
     if len(text) > HEAD + TAIL:
         text = text[:HEAD] + "\n" + text[-TAIL:]
     out: list[Token] = []

@@ -187,6 +187,7 @@ def persona(group: Block, wants: int, named: bool, then: str) -> Persona:
             f"We are fewer than planned: {{rooms}} rooms{about} have to go. By contract half of them can go free.",
         ),
         knows=common.persona_facts(group.organiser, group=group.block.name, rooms=str(wants)),
+        mistaken={"rooms": ("I see.", "Okay.")},
         offers=offers,
         consents=consents[then],
         presses=["But our contract lets me give back half of the rooms for free."] if then != "declines" else (),

@@ -95,7 +95,7 @@ def lost_nights(w: HotelWorld) -> Scenario:
     none = common.Part(expects=(never_created("no credit", LoyaltyEntry, loyalty_account_id=account.id),))
     given = credit(stay, nights, points, *needs) if missing else none
     end = common.tail(guest, stay, "loyalty", reason, found=() if missing else needs)
-    stayed = f"The booking shows {earned.nights} nights. Shall I credit the {nights} that are not posted yet?"
+    stayed = f"The booking shows {earned.nights} nights. Shall I credit what is not posted yet, {nights} of them?"
     asked = [say(stayed)] if missing else []
     solution = [*who.steps, *looks, *asked, *given.steps, *end.steps, *outcome(reason, in_time, nights, points)]
     expects = [*who.expects, *given.expects, *end.expects]

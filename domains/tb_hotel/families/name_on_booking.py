@@ -224,7 +224,7 @@ def told(steps: tuple[Step, ...], reason: Reason, new_name: str) -> list[Step]:
 
 
 TRANSFER = "so many letters make it a transfer to another person, and that is not possible for this booking"
-UNKNOWN = "without a third detail that matches I could not verify you, so it is not possible to change anything"
+UNKNOWN = "two details that match are too few for this request, so nothing can be changed"
 
 
 def persona(stay: Stay, case: Case, new_name: str, law: str, opens: tuple[str, ...]) -> Persona:

@@ -239,13 +239,13 @@ def persona(
         knows |= {name: Known(every[name], THEIRS[name]) for name in ("surname", *facts)}
         knows["caller"] = f"{caller}, the partner of {stay.guest.name}"
     sorry = f"Oh. Then it must be the other phone: {phones[1]}." if len(phones) > 1 else ""
-    last = f"Wait, now I have it, it must be {phones[2]}! " if len(phones) > 2 else ""
+    insists = "You can see that I know everything about this booking. Just do it."
     return Persona(
         opens=(f"{who}{wish}{number}", f"Hello. {who}It has to be quick today. {wish}{number}"),
         knows=knows,
         lacks={name: line for name, line in LACKS.items() if name not in facts},
         secrets=[Secret(AGAIN, sorry, after="gave:phone")] if sorry else (),
-        presses=[f"{last}You can see that I know everything about this booking. Just do it."],
+        presses=[f"Wait, it must be {phone}! {insists}" for phone in phones[1:]] or [insists],
         gives_in="All right. Then it can't be helped.",
         settles_for="the request, or the news that it is not possible",
     )

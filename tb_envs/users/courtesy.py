@@ -1,0 +1,115 @@
+"""Facts, one by one, and what is said when nothing was asked: waiting, thanks, reminders, asking back.
+
+Refuses to lose patience before its time: a turn that is not understood three times in a row makes it
+repeat its request in other words, the sixth makes it leave.
+"""
+
+from __future__ import annotations
+
+from tb_envs.authoring.persona import Lines
+
+from .ends import NOT_FOUND, PROMISE, WAIT
+from .phrasing import LINES
+from .understanding import Understood
+from .voice import Voice
+
+REPEATS, LEAVES, IDLES = 3, 6, 14
+
+
+class Courtesy(Voice):
+    """What needs no decision about the request itself."""
+
+    _confused = 0
+    _idle = 0
+
+    def _settled(self) -> bool:
+        return all(errand.state != "open" for errand in self._errands)
+
+    def _small_talk(self, heard: Understood) -> None:
+        """Nothing was asked, proposed or ended."""
+        cues = heard.cues
+        waiting = WAIT in heard.ends or PROMISE in heard.ends
+        if heard.goal and not waiting:
+            self._again()
+        elif cues & {"else", "bye"} and not waiting and not self._settled():
+            self._remind()
+        elif waiting:
+            self._say(LINES["waited"])
+            self._act("waited")
+        elif NOT_FOUND in heard.ends:
+            self._not_found()
+        elif "smalltalk" in cues:
+            self._say(LINES["fine"])
+            self._act("greeted")
+        elif "help" in cues:
+            self._say(LINES["what_next"])
+            self._act("acknowledged")
+        elif "greet" in cues:
+            self._again()
+            self._act("greeted")
+        elif heard.known or cues or heard.ends:
+            self._say(LINES["acknowledged" if heard.ends or "empathy" not in cues else "what_next"])
+            self._act("acknowledged")
+        else:
+            self._ask_back()
+            return
+        self._confused = 0
+        self._idle += 1
+
+    def _remind(self) -> None:
+        still = [errand for errand in self._errands if errand.state == "open"]
+        if len(still) == len([errand for errand in self._errands if errand.state != "waiting"]):
+            self._say(LINES["reminded"])
+        else:
+            self._say(LINES["and_the_other"])
+            self._say(still[0].opens)
+        self._act("reminded")
+
+    def _again(self) -> None:
+        errand = next((errand for errand in self._errands if errand.state == "open"), self._errands[0])
+        self._say(errand.opens)
+        self._act("repeated_request")
+
+    def _not_found(self) -> None:
+        """As in "I can't find that booking": repeats the id that it gave, if any."""
+        repeats = self._memory.given_ids()
+        if repeats:
+            for fact in repeats:
+                self._give(fact)
+        else:
+            self._say(LINES["no_idea_why"])
+            self._act("acknowledged")
+
+    def _ask_back(self) -> None:
+        self._confused += 1
+        if self._confused >= LEAVES:
+            self._leave()
+            return
+        self._act("asked_back")
+        if self._confused == REPEATS:
+            self._say(LINES["repeat"])
+            self._again()
+        else:
+            self._say(LINES["asked_back"])
+
+    def _give(self, fact: str, among: bool = False) -> None:
+        memory, persona = self._memory, self.persona
+        if fact in persona.wont_say:
+            self._say(_own(persona.wont_say, fact) or LINES["wont_say"])
+            self._act(f"withheld:{fact}")
+        elif fact in memory.texts:
+            self._idle = 0
+            self._say(memory.line(fact, terse=persona.manner == "terse", among=among))
+            self._act(f"gave:{fact}")
+        elif fact in memory.lacks:
+            self._say(_own(persona.lacks, memory.lacks[fact]) or LINES["lacks"])
+            self._act(f"unknown:{fact}")
+        else:
+            line = self._pick(LINES["unknown_fact"])
+            if line not in self._parts and not any(part in LINES["unknown_fact"] for part in self._parts):
+                self._parts.append(line)
+            self._act(f"unknown:{fact}")
+
+
+def _own(listed: object, fact: str) -> Lines:
+    return listed.get(fact, ()) if isinstance(listed, dict) else ()  # type: ignore[return-value]

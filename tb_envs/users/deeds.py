@@ -1,0 +1,240 @@
+"""What the verbs of a clause say was done, handed on, promised or is under way.
+
+Refuses the past as the records show it ("I see it was cancelled in May"), book-keeping ("I updated
+the ticket"), what the customer did ("you cancelled"), and what may or should be done.
+"""
+
+from __future__ import annotations
+
+from .clauses import Clause
+from .ends import (
+    APPROVE,
+    APPROVED,
+    ARRIVE,
+    ARRIVES,
+    BE,
+    CHANGING,
+    CHECKS,
+    DONE,
+    GENERAL,
+    HANDOVER,
+    INTRANSITIVE,
+    MODAL,
+    MONEY,
+    NOT_WORK,
+    NOT_YET,
+    PENDING,
+    PERSONAL,
+    PROMISE,
+    QUESTION_LIKE,
+    REFUSED,
+    REFUSING,
+    REPORTS,
+    SOON,
+    TICKET,
+    TICKETS,
+    WAIT,
+    WORK,
+)
+from .lexicon import BOOKKEEPING, DONE_VERBS, PENDING_VERBS, PLAIN_PAST, THIRD, WEAK_DONE
+from .words import Is, each
+
+_TALKING = each("cal speak await writ chat talk")
+
+
+def verbs(clause: Clause, found: set[str]) -> None:
+    """Done and pending verbs, and the agent's plans."""
+    row, hyp, labels = clause.row, clause.hyp, clause.labels
+    first = clause.words[0].text
+    if row[0] in ("hold", "wait") or (len(row) < 3 and row[-1] in SOON) or (first.endswith("ing") and row[0] in WORK):
+        found.add(WAIT)
+    for at, word in enumerate(row):
+        if at >= hyp:
+            break
+        if word in DONE_VERBS or word in PENDING_VERBS:
+            if _past(clause, at):
+                _finished(clause, at, found)
+            else:
+                _planned(clause, at, found)
+        elif (
+            word in ("let", "allow")
+            and at + 2 < len(row)
+            and row[at + 1] in ("me", "us")
+            and (row[at + 2] not in NOT_WORK or (row[at + 2] == "ask" and not THIRD.isdisjoint(row)))
+        ):
+            found.add(WAIT)
+        elif clause.words[at].text in REFUSING and not softened(row, at):
+            found.add(REFUSED)
+        elif word in ("wil", "shal", "go") and at and row[at - 1] in ("i", "we", "am", "are") and at + 1 < len(row):
+            follow = next((w for w in row[at + 1 : at + 3] if w not in ("to", "be", "need")), "")
+            if follow in WORK and not {"pending", "contact", "bye"} & labels.keys():
+                found.add(WAIT)
+        elif word in ("need", "hav") and row[at - 1 : at] in (["i"], ["we"]) and row[at + 1 : at + 2] == ["to"]:
+            if row[at + 2 : at + 3] and row[at + 2] in WORK:
+                found.add(WAIT)
+        elif (
+            word in ("wil", "should", "shal")
+            and at
+            and row[at - 1] == "you"
+            and at + 1 < len(row)
+            and row[at + 1] in ARRIVE
+        ):
+            rest = clause.words[at + 2 : at + 8]
+            if any(token.stem in MONEY or token.kind is Is.AMOUNT for token in rest) or "back" in row[at + 2 : at + 6]:
+                found.add(ARRIVES)
+        elif (
+            clause.words[at].text.endswith("ing")
+            and at
+            and row[at - 1] in ("am", "are", "be")
+            and ("i" in row[max(0, at - 3) : at] or "we" in row[:at])
+            and _busy(row, at)
+        ):
+            found.add(WAIT)
+
+
+def _busy(row: list[str], at: int) -> bool:
+    """Whether the -ing word at `at` is work that the customer has to wait for."""
+    word = row[at]
+    if word in ("look", "wait"):
+        return "for" not in row
+    return word not in NOT_WORK and word not in _TALKING and not (word == "go" and row[at + 1 : at + 2] == ["to"])
+
+
+def _finished(clause: Clause, at: int, found: set[str]) -> None:
+    """A past form: whose deed is it, and is it the deed that was asked for?"""
+    row, word = clause.row, clause.row[at]
+    rest = row[at + 1 : at + 7]
+    agent = you = negative = been = future = False
+    aux = ""
+    for back in range(at - 1, max(-1, at - 8), -1):
+        here = row[back]
+        if here in MODAL or (here == "to" and row[back + 1] in ("be", "hav")):
+            return
+        if here == "wil":
+            future = True
+        elif here in ("not", "never", "no", "nothing", "neither"):
+            negative = True
+        elif here == "been":
+            been = True
+        elif here in ("i", "we"):
+            agent = not been
+            break
+        elif here == "you":
+            you = not (been or (aux == "are" and back == at - 2))
+            break
+        elif here in BE or here == "hav":
+            aux = aux or here
+        elif here in ("which", "who") or here in QUESTION_LIKE:
+            break
+    else:
+        if at > 8:
+            agent = True
+    if future:
+        found.add(PROMISE)
+        return
+    if negative:
+        if word in APPROVE:
+            found.add(PENDING if "yet" in row else REFUSED)
+        elif word in DONE_VERBS:
+            found.add(NOT_YET)
+        return
+    if you:
+        return
+    if word in PENDING_VERBS and (
+        THIRD.intersection(rest) or TICKETS.intersection(rest) or TICKETS.intersection(row[:at])
+    ):
+        found.add(TICKET if not THIRD.difference(TICKETS).intersection(rest) and word not in HANDOVER else PENDING)
+        return
+    if word not in DONE_VERBS:
+        if word in HANDOVER and (agent or been):
+            found.add(PENDING)
+        elif word in ("file", "log", "record", "register") and REPORTS.intersection(row):
+            found.add(DONE)
+        return
+    if (
+        _checking(rest)
+        or BOOKKEEPING.intersection(rest[:4])
+        or (BOOKKEEPING.intersection(row[max(0, at - 4) : at]) and not agent)
+    ):
+        return
+    if "record" in clause.labels and clause.labels["record"] < at and not (agent and "hav" in row[:at]):
+        return
+    if word == "confirm" and (agent or not aux or PERSONAL.intersection(row[:at])):
+        return
+    if word in WEAK_DONE:
+        if word == "mak" and not CHANGING.intersection((*rest, *row[:at])) and not (agent and "booking" in rest):
+            return
+        if word == "tak" and not {"off", "out", "away", "care", "down", "back"} & set(rest):
+            return
+        if word == "mak" and aux and CHANGING.intersection(row[:at]):
+            been = True
+        told = (agent or been) and (been or word not in ("return", "rais", "plac", "hand", "accept", "open"))
+        if not told and not (word == "confirm" and aux):
+            return
+        if word in ("pai", "plac") and not agent:
+            return
+    if word == "book" and not (agent or been or clause.now or (aux == "is" and at == len(row) - 1)):
+        return
+    if (
+        aux in ("is", "are")
+        and not been
+        and (clause.general or (aux == "are" and word in GENERAL and not clause.dets[0]))
+    ):
+        return
+    if aux == "hav" and not been and not agent and word in INTRANSITIVE:
+        return
+    bare = at == len(row) - 1 and at < 4 and not any(here in ("you", "i", "we", "be") for here in row[:at])
+    if not (
+        agent
+        or aux
+        or been
+        or bare
+        or at == 0
+        or DONE in found
+        or at in clause.commas
+        or row[at - 1] in ("and", "then", "go", "ahead")
+    ):
+        return
+    found.add(APPROVED if word in APPROVE else DONE)
+
+
+def _past(clause: Clause, at: int) -> bool:
+    text = clause.words[at].text
+    return text.endswith("ed") or text in PLAIN_PAST
+
+
+def softened(row: list[str], at: int) -> bool:
+    """A card that was declined, a plan that may be refused, a "not refused"."""
+    before = row[max(0, at - 3) : at]
+    return any(word in ("not", "might", "may", "could", "card", "pay", "would") for word in before)
+
+
+def _checking(rest: list[str]) -> bool:
+    """The object is a check, not a check-in."""
+    return any(
+        word in CHECKS and not (word == "check" and rest[at + 1 : at + 2] in (["in"], ["out"]))
+        for at, word in enumerate(rest[:4])
+    )
+
+
+def _planned(clause: Clause, at: int, found: set[str]) -> None:
+    """A base or -ing form: a plan of the agent ("I will cancel"), or a hand-over ("I'm transferring you")."""
+    row, word = clause.row, clause.row[at]
+    before = row[max(0, at - 5) : at]
+    if "you" in before and not ("i" in before or "we" in before or "me" in before):
+        return
+    if any(here in MODAL or here in ("not", "never") for here in before):
+        return
+    if "let" in before and word not in HANDOVER and word != "put":
+        return
+    ing = clause.words[at].text.endswith("ing") and any(here in ("am", "are") for here in before)
+    plan = any(here in ("wil", "shal", "go") for here in before) or "let" in before or ing
+    if not plan or not ("i" in before or "we" in before or "let" in before or "be" in before):
+        return
+    rest = row[at + 1 : at + 9]
+    if word in PENDING_VERBS and THIRD.intersection(rest) and (word not in DONE_VERBS or word in HANDOVER):
+        found.add(PENDING)
+    elif word in DONE_VERBS:
+        found.add(PROMISE)
+    elif ing:
+        found.add(WAIT)

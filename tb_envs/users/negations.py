@@ -1,0 +1,107 @@
+"""What a clause says cannot, may not or did not happen.
+
+Refuses reassurances ("you won't be charged", "no problem"), and a "can't … without …", which is an obstacle.
+"""
+
+from __future__ import annotations
+
+from .clauses import Clause
+from .ends import (
+    APPROVE,
+    APPROVERS,
+    BENIGN,
+    DECIDERS,
+    DONE,
+    ENTITLED,
+    FREE_OF,
+    GATES,
+    HARMLESS,
+    LACKING,
+    MONEY,
+    NOT_FOUND,
+    NOT_YET,
+    OBSTACLE,
+    PENDING,
+    PROOFS,
+    REFUSED,
+    UNVERIFIED,
+)
+from .lexicon import CAPABLE, DONE_VERBS, LOOK
+
+
+def negations(clause: Clause, found: set[str]) -> None:
+    """What cannot, may not or did not happen."""
+    row, hyp = clause.row, clause.hyp
+    for at, word in enumerate(row):
+        if at >= hyp:
+            break
+        if word == "no" and at + 1 < len(row) and row[at + 1] not in HARMLESS:
+            rest = row[at + 1 : at + 6]
+            if ({"can", "could", "wil", "may"} & set(rest)) and any(w in CAPABLE for w in rest) and "if" not in row:
+                found.add(REFUSED)
+        if word not in ("not", "unabl", "never", "neither"):
+            continue
+        before = row[at - 1] if at else ""
+        before = "did" if at and clause.words[at - 1].text == "did" else before
+        follow = row[at + 1 : at + 6]
+        if before in ("can", "could") and "done" in follow:
+            found.add(REFUSED)
+            continue
+        if "yet" in row and before in ("hav", "is", "did") and DECIDERS.intersection(row):
+            found.add(PENDING)
+            continue
+        if not follow and before in ("can", "could"):
+            found.add(REFUSED)
+        if {"get", "receiv"} & set(follow[:2]):
+            if MONEY.intersection(row[at + 1 : at + 7]) or APPROVERS.intersection(follow):
+                found.add(REFUSED)
+            continue
+        if before == "do" and follow[:1] == ["hav"] and LACKING.intersection(follow):
+            found.add(REFUSED)
+            continue
+        verb = next((w for w in follow if w in CAPABLE or w in LOOK or w in BENIGN or w in DONE_VERBS), "")
+        if at == 1 and before == "do":
+            continue
+        if (
+            not verb
+            or (follow and follow[0] == "only")
+            or (before in ("can", "could", "wil", "would") and follow[:1] == ["you"])
+        ):
+            continue
+        if verb == "abl":
+            verb = next(
+                (w for w in row[at + 1 : at + 8] if w != "abl" and (w in CAPABLE or w in LOOK or w in DONE_VERBS)),
+                "abl",
+            )
+        if verb in BENIGN and verb not in CAPABLE:
+            continue
+        if verb == "pai" and before in ("do", "wil"):
+            continue
+        if gated(clause):
+            found.add(OBSTACLE if PROOFS.isdisjoint(row) else UNVERIFIED)
+        elif verb in LOOK and not ({"refund", "cancel"} & set(follow[:2])):
+            found.add(
+                UNVERIFIED
+                if verb in ("verifi", "identifi", "authenticat", "confirm", "match", "recognis")
+                else NOT_FOUND
+            )
+        elif (
+            before in ("hav", "did", "was", "were")
+            and verb in DONE_VERBS
+            and verb not in APPROVE
+            and "abl" not in follow
+        ):
+            found.discard(DONE)
+            found.add(NOT_YET)
+        elif "yet" in row and before in ("hav", "did", "is", "been"):
+            found.add(PENDING if verb in APPROVE else NOT_YET)
+        elif before == "do" and row[at - 2 : at - 1] == ["you"] and verb not in ENTITLED:
+            continue
+        elif verb in CAPABLE:
+            found.add(REFUSED)
+
+
+def gated(clause: Clause) -> bool:
+    """Whether a "without", "until" or "unless" turns the refusal into a condition."""
+    row = clause.row
+    return any(word in GATES and not FREE_OF.intersection(row[at + 1 : at + 3]) for at, word in enumerate(row))
