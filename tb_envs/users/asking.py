@@ -45,7 +45,9 @@ NO_VALUE = each(
 _NO_COMMAND = (
     _VERBS
     | _ELSEWHERE
-    | stem_set("got noted let found with for in on at by from to about as cancel refund change update with perfect great")
+    | stem_set(
+        "got noted let once when if unless until before after because since while whereas found with for in on at by from to about as cancel refund change update with perfect great"
+    )
 )
 _LOOSE_BEFORE = each("which what whose me us")
 _LOOSE_ASK = stem_set("give tell need have share provide send confirm get require")

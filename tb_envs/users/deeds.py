@@ -58,6 +58,7 @@ def verbs(clause: Clause, found: set[str]) -> None:
                 _planned(clause, at, found)
         elif (
             word in ("let", "allow")
+            and "not" not in row[max(0, at - 2) : at]
             and at + 2 < len(row)
             and row[at + 1] in ("me", "us")
             and (row[at + 2] not in NOT_WORK or (row[at + 2] == "ask" and not THIRD.isdisjoint(row)))
@@ -148,7 +149,7 @@ def _finished(clause: Clause, at: int, found: set[str]) -> None:
     if word not in DONE_VERBS:
         if word in HANDOVER and (agent or been):
             found.add(PENDING)
-        elif word in ("file", "log", "record", "register") and REPORTS.intersection(row):
+        elif word in ("fil", "log", "record", "register") and REPORTS.intersection(row):
             found.add(DONE)
         return
     if (

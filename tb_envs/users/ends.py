@@ -49,7 +49,8 @@ PERSONAL = stem_set("identity email name detail address phone surname account da
 LACKING = stem_set(
     "room rooms availability space vacancy option possibility way authority right permission suite authorisation"
 )
-PROOFS = stem_set("guest holder verification verify identity proof authorisation identification")
+PROOFS = stem_set("guest holder verification verify identity proof authorisation identification consent")
+PERSONS = stem_set("guest holder owner booker himself herself cardholder policyholder")
 GATES = each("without unles until til")
 HANDOVER = stem_set("transfer hand connect pass redirect route refer escalate forward")
 MONEY = stem_set("refund refunded money fund credit amount reimbursement compensation points voucher")

@@ -129,7 +129,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "dates",
-            ("(stay|travel|trip|booking|visit|original|current|booked|holiday) dates", "dates of (stay|booking|travel|trip|visit)", "(what|which) dates", "dates (are|is|were|was|do|did) (you|it|stay|booking)", "dates", "when is stay", "when are you staying"),
+            ("(stay|travel|trip|booking|visit|original|current|booked|holiday) dates", "dates of (stay|booking|travel|trip|visit)", "from (which|what) (date|day) (to|until|till) (which|what) (date|day)", "(what|which) dates", "dates (are|is|were|was|do|did) (you|it|stay|booking)", "dates", "when is stay", "when are you staying"),
             ("The dates are {value}.", "It's {value}.", "The stay is {value}."),
             "date",
         ),
@@ -192,7 +192,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "reason",
-            ("(why|reason|motive|motiv|motivation|cause|grounds)", "(what|anything|something) (has|have|) (happen|changed|change|prompt|caused|led|came up|come up|going on|went wrong|go wrong)", "(circumstanc|background|context|situation)", "how come", "what (makes|made|is making) you", "what is behind", "purpose of (stay|trip|visit|travel|cancel|call|journey|change)", "what led", "justification", "what (brought|brings) (this|that)", "what (was|is) wrong", "what for", "occasion"),
+            ("(why|reason|motive|motiv|motivation|cause|grounds)", "(what|anything|something) (has|have|) (happen|changed|change|prompt|caused|led|came up|come up|going on|went wrong|go wrong)", "(circumstanc|background|context|situation)", "how come", "what (makes|made|is making) (you|it|that|change|move)", "what is behind", "purpose of (stay|trip|visit|travel|cancel|call|journey|change)", "what led", "justification", "what (brought|brings) (this|that)", "what (was|is) wrong", "what for", "occasion"),
             ("The reason is {value}.", "It's because of {value}.", "Because of {value}.", "It is {value}."),
             "text",
         ),
@@ -285,7 +285,7 @@ GENERIC: tuple[Generic, ...] = (
         ("licence_plate", "license_plate", "number_plate", "registration", "plate_number"),
     ),
     Generic(
-        Fact("vehicle", ("(make|model|type|kind|color) (and model|) of (car|vehicle)", "(what|which) (car|vehicle)", "make and model", "(car|vehicle) (make|model|type)", "what do you drive"), ("It's {value}.", "I drive {value}."), "text"),
+        Fact("vehicle", ("(make|model|type|kind|color) (and model|) of (car|vehicle)", "(what|which) (car|vehicle) (do|is|are|did|will|you)", "make and model", "(car|vehicle) (make|model|type)", "what do you drive"), ("It's {value}.", "I drive {value}."), "text"),
         ("car", "make_model"),
     ),
     Generic(

@@ -48,7 +48,7 @@ CAPABLE = stem_set(
     " support available refundable happen work release share disclose discuss transfer add book complete fulfil meet"
     " arrange adjust modify amend reimburse compensate credit pay help assist go grant permissible feasible applicable"
     " viable override bypass bend return exchange reinstate reschedule rebook reopen split allowable switch agree"
-    " continue assign merge update correct delete postpone discount deduct return act take reset discuss divulge swap"
+    " continue assign merge stay let bring update correct delete postpone discount deduct return act take reset discuss divulge swap"
 )
 LOOK = stem_set(
     "find locate see access trace match recognise identify verify view spot authenticate retrieve pull open reach read confirm"
@@ -114,7 +114,7 @@ LABELS: dict[str, tuple[str, ...]] = {
         "if you (could|can|would|do not mind|have|give|tell|share|provide|send|let|confirm|supply|remember|know)",
         "(once|when|after|as soon as|if|until) (i|we) (have|get|receive|got|see|know)",
         "(once|when|after|as soon as|until) you (have|send|provide|share|give|tell|confirm|supply)",
-        "without", "depends on", "with that i can", "on hand", "to hand", "handy", "within reach", "at hand",
+        "without", "(point|direct|guide) (me|us) to", "depends on", "with that i can", "on hand", "to hand", "handy", "within reach", "at hand",
         "quote", "(appreciate|grateful) (it|) if", "could use", "one more (detail|thing|question|piece)", "(help|hit|provide|supply|furnish|trust|equip) (me|us) with",
         "(give|tell|send) (me|us)", "last question", "quick question", "be so (kind|good)", "fill me in", "come up blank",
         "in order to (proceed|continue|help|assist)", "for verification", "for security", "trouble you", "bother you",
@@ -172,11 +172,11 @@ LABELS: dict[str, tuple[str, ...]] = {
         "(gone|went) (through|out)", "taken care of", "on way", "(is|are) (good to go|complete|successful|in effect|in place|cleared)",
         "there you go", "you are (all set|set|booked|confirmed|in)", "dealt with", "managed to", "(was|were|been) able to (cancel|refund|change|move|book|waive|process|complete|upgrade|extend|apply|remove|arrange|issue|get|make|secure|reverse|add|do|correct|update|fix|have|sort)",
         "consider it done", "(refund|money|funds|credit|amount|it|that|reimbursement) (should|will|would) (appear|show|arrive|reach|land|be credited|be back|be with|be visible|hit|be in|be on|come)",
-        "(refund|money|funds|credit|amount|cancellation|change|transaction|it) (took|has taken) (place|effect)", "done", "success", "mission accomplished", "(can|may) consider (it|that|matter|this) (closed|resolved|settled|done)",
+        "(refund|money|funds|credit|amount|cancellation|change|transaction|it) (took|has taken) (place|effect)", "(charge|fee|it|item|amount|booking) (is|are) (gone|off)", "done", "success", "mission accomplished", "(can|may) consider (it|that|matter|this) (closed|resolved|settled|done)",
     ),
     "refused": (
         "(turned|turning|turn) (it|that|you|request|refund|us|me|) down", "(said|says|say|answered|gave) no", "answer (is|was|remains) no", "(have|has|had|must|need|going|obliged|forced|required) (|to) (decline|refuse|reject|deny|turn down)",
-        "non refundable", "nonrefundable", "against (policy|rules|terms|regulations|procedure|hotel|company)", "out of question", "no (exception|refund|possibility|way|option|availability|compensation|reimbursement|flexibility|other option|alternative|leeway|discretion|entitlement|adjustment|basis|grounds|vacancy|suites|rooms|room|right to|provision|chance)",
+        "non refundable", "nonrefundable", "against (policy|rules|terms|regulations|procedure|hotel|company)", "out of question", "not option", "no (exception|refund|possibility|way|option|availability|compensation|reimbursement|flexibility|other option|alternative|leeway|discretion|entitlement|adjustment|basis|grounds|vacancy|suites|rooms|room|right to|provision|chance)",
         "sold out", "fully booked", "too late", "(outside|past|beyond|after|missed) (|of|that|free) (|cancellation|refund|return|free|24 hour|48 hour|notice|permitted|allowed|eligible) (window|period|deadline|limit|cut-off|timeframe)",
         "deadline (has|is) (passed|over|past|gone|expired)", "(has|have|is) expired", "ineligible", "prohibit", "(forbidden|forbid|forbids)", "(disallow|disallowed)", "nothing (|more|else|further) (|that) (i|we|to|can|could)", "nothing can", "hands are tied", "regret (to|that)",
         "(decision|answer|this|that) (is|remains|stays) final", "no longer (possible|refundable|eligible|available|be|offer|apply|valid|changeable|cancellable|modifiable|refund|change|cancel)", "forfeit", "forfeited",

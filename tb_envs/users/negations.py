@@ -22,6 +22,7 @@ from .ends import (
     NOT_YET,
     OBSTACLE,
     PENDING,
+    PERSONS,
     PROOFS,
     REFUSED,
     UNVERIFIED,
@@ -32,6 +33,8 @@ from .lexicon import CAPABLE, DONE_VERBS, LOOK
 def negations(clause: Clause, found: set[str]) -> None:
     """What cannot, may not or did not happen."""
     row, hyp = clause.row, clause.hyp
+    if clause.general and PERSONS.intersection(row) and {"can", "may"} & set(row) and CAPABLE.intersection(row):
+        found.add(REFUSED)  # "only the guest can cancel"
     for at, word in enumerate(row):
         if at >= hyp:
             break
@@ -78,7 +81,7 @@ def negations(clause: Clause, found: set[str]) -> None:
         if verb == "pai" and before in ("do", "wil"):
             continue
         if gated(clause):
-            found.add(OBSTACLE if PROOFS.isdisjoint(row) else UNVERIFIED)
+            found.add(gated(clause))
         elif verb in LOOK and not ({"refund", "cancel"} & set(follow[:2])):
             found.add(
                 UNVERIFIED
@@ -101,7 +104,10 @@ def negations(clause: Clause, found: set[str]) -> None:
             found.add(REFUSED)
 
 
-def gated(clause: Clause) -> bool:
-    """Whether a "without", "until" or "unless" turns the refusal into a condition."""
+def gated(clause: Clause) -> str:
+    """What a "without", "until" or "unless" makes of a refusal: an obstacle, or a proof that is missing; else nothing."""
     row = clause.row
-    return any(word in GATES and not FREE_OF.intersection(row[at + 1 : at + 3]) for at, word in enumerate(row))
+    if any(word in GATES and FREE_OF.isdisjoint(row[at + 1 : at + 3]) for at, word in enumerate(row)):
+        theirs = any(word in PROOFS and clause.dets[at] != "your" for at, word in enumerate(row))
+        return UNVERIFIED if theirs else OBSTACLE
+    return ""

@@ -59,7 +59,7 @@ def outcomes(clause: Clause) -> set[str]:
         and not _listed(row, labels["refused"])
         and not softened(row, labels["refused"])
     ):
-        found.add(OBSTACLE if gated(clause) else REFUSED)
+        found.add(gated(clause) or REFUSED)
     if "kept" in labels and labels["kept"] < hyp and "yet" not in row and "far" not in row:
         found.add(KEPT)
     if "obstacle" in labels or _needs_approval(row):

@@ -17,6 +17,7 @@ from .understanding import Phrase, Sentence, Understood, phrases
 _PRICES = frozenset(
     stems("difference extra additional more fee surcharge supplement charge cost price pay per top-up for total")
 )
+_FREE = frozenset(stems("free complimentary gratis"))
 _MORE = frozenset(stems("difference extra additional more surcharge supplement"))
 
 
@@ -158,6 +159,8 @@ def _named_price(heard: Understood) -> int | None:
                 if marks.intersection(sentence.row[max(0, at - 5) : at + 4]):
                     return amount
     amounts = heard.amounts
+    if not amounts and any(not sentence.stems.isdisjoint(_FREE) for sentence in heard.sentences):
+        return 0
     return amounts[-1] if amounts else None
 
 

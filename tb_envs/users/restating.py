@@ -176,8 +176,12 @@ def _number(scene: _Scene, at: int, token: Token) -> None:
             scene.judge(value, digits(value.key) == plain, False)
         elif kind == "amount" and scene.names(value):
             scene.judge(value, cents(token.text) == value.number, scene.asking)
-        elif kind == "number" and (_counts(row, at, value) or scene.names(value)):
+        elif kind == "number" and (_counts(row, at, value) or scene.names(value) or _room(row, at, value)):
             scene.judge(value, token.value == value.number, scene.asking or value.fact not in scene.out.right)
+
+
+def _room(row: list[str], at: int, value: Value) -> bool:
+    return value.group == "room_number" and at > 0 and row[at - 1] == "room"
 
 
 def _counts(row: list[str], at: int, value: Value) -> bool:
@@ -204,6 +208,9 @@ def _dates(scene: _Scene, consenting: bool) -> None:
         role = _role(row, lo)
         if not role and ranged:
             role = "departure" if at else "arrival"
+        if at and ranged and any(fact.startswith("new") for fact in seen):
+            scene.out.wrong.extend(value.fact for value in mine if value.group == "new_departure")
+            break
         for value in _meant(scene, mine, role, bool(_EXPLICIT.get(role) and _told(row, lo)), consenting):
             if value.fact not in seen:
                 scene.out.wrong.append(value.fact)

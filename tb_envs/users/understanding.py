@@ -121,7 +121,7 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Mapping[st
             chosen = [known[fact].group for fact in values.right if known[fact].kind in ("text", "place")]
             facts = facts or [(group, False) for group in chosen]
             choice = choice or bool(chosen)
-        elif clause.question and not any(consents) and (values.right or values.wrong):
+        elif clause.question and not any(consents) and not _offers(clause) and (values.right or values.wrong):
             named = {known[fact].group for fact in (*values.right, *values.wrong)}
             if not any(word in QUESTION_WORDS for word in row):
                 facts = [fact for fact in facts if fact[0] not in named]

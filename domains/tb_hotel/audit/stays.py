@@ -115,7 +115,7 @@ def complaints(episode: Episode) -> Iterator[Violation]:
         if not in_time(booking, "service_complaint", episode.now):
             yield Violation("3.5", f"the complaint about {booking['id']} came more than 7 days after departure")
         due = max(0, complaint_due(state, booking) - refunded_before(state, booking["id"], "compensation"))
-        yield from refunds_match(episode, "6.3", booking["id"], "compensation", due)
+        yield from refunds_match(episode, "6.3", key, "compensation", due, min(due, paid(state, key)))
 
 
 class NoShow(NamedTuple):

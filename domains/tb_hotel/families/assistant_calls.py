@@ -146,7 +146,7 @@ def place(w: HotelWorld, case: Case) -> tuple[Stay, Service, str]:
         case "room_change":
             house, count = w.house(), w.between(2, 3)
             held = [w.odd_cents(118_00, 174_00) for _ in range(count)]
-            better = [cents + 2 * w.between(11_00, 24_00) - (not place) for place, cents in enumerate(held)]
+            better = [cents + w.odd_cents(22_00, 48_00) for cents in held]
             w.set_prices(house, "STD", arrival, held)
             w.set_prices(house, "SUP", arrival, better)
             w.make_free(house, "SUP", arrival, count)

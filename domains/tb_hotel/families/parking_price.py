@@ -21,7 +21,7 @@ from tb_hotel.families import _common as common
 from tb_hotel.models import Charge, Reason, Refund, Tier
 from tb_hotel.world import HotelWorld, Stay
 
-ALL_NIGHTS = -1
+ALL_NIGHTS = 999_999
 
 
 class Case(NamedTuple):

@@ -22,7 +22,7 @@ from tb_hotel.families._extras import Extra, late_checkout, parking
 from tb_hotel.models import Booking, Collects, FolioStatus, Partner, Refund, Tier, Topic
 from tb_hotel.world import HotelWorld, Stay, nights_of
 
-ALL_NIGHTS, NIGHTS = -1, 5
+ALL_NIGHTS, NIGHTS = 999_999, 5
 
 
 class Case(NamedTuple):

@@ -99,16 +99,14 @@ def relocation(w: HotelWorld) -> Scenario:
     move, leave = relocate(stay, sister, category, *figures), common.cancel(stay, "relocation_declined")
     back = common.refunds(stay, due, money, use("quote", "first_night"), use("quote", "paid"))
     entry = credit(stay, points)
-    manager = (
-        common.approval(stay, due, "granted", *figures, then=writes(Booking, id=stay.id)) if asks else common.Part()
-    )
+    manager = common.approval(stay, due, "granted", *figures) if asks else common.Part()
     done = {
         "moves": manager + move + back + entry,
         "leaves": manager + leave + back,
         "stays": common.Part(expects=common.untouched(stay)),
     }[case.then]
     template = "cancellation_confirmed" if case.then == "leaves" else None
-    found = figures if case.then == "stays" else [use("guest", "tier")] if case.then == "moves" else figures
+    found = [use("guest", "loyalty_account_id")] if case.then == "moves" else figures
     end = common.tail(guest, stay, "relocation", reason, template=template, found=found)
     solution = [*who.steps, *looks, *done.steps, *end.steps, *told(case.then, due, points)]
     expects = [*who.expects, *done.expects, *end.expects]
@@ -120,7 +118,6 @@ def relocation(w: HotelWorld) -> Scenario:
         return common.refunds(stay, cents, money)
 
     wrong = common.common_mistakes(solution, expects)
-    manager = common.approval(stay, paid, "granted")
     if case.then == "stays":
         wrong["moves the guest all the same"] = mistake(script(move), "booking kept")
         wrong["cancels all the same"] = mistake(script(leave), "booking kept")
@@ -143,7 +140,7 @@ def relocation(w: HotelWorld) -> Scenario:
         wrong["counts the nights too"] = mistake(script(move, back, credit(stay, points, len(stay.nights))), "points")
         wrong["forgets the points"] = mistake(script(move, back), "points", "omission")
     if case.then != "stays":
-        wrong["asks the manager"] = mistake(script(manager, done), common.NOTHING_ELSE)
+        wrong["asks the manager"] = mistake(script(common.approval(stay, paid, "granted"), done), common.NOTHING_ELSE)
     return Scenario(
         customer=persona(stay, case.then, opens_with_number),
         solution=solution,
