@@ -185,7 +185,7 @@ def measure_import() -> float:
 
 def main() -> int:
     """Measure, print, compare with the budgets."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--domain", default="hotel")
     parser.add_argument("--passes", type=int, default=5, help="passes over the suite")
     parser.add_argument("--episodes", type=int, default=10_000, help="episodes of the leak measurement")

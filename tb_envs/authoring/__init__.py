@@ -41,6 +41,7 @@ from tb_envs.grading.expectations import (
     order,
     removed,
     says,
+    tries,
     writes,
 )
 from tb_envs.grading.matchers import any_text, matches, one_of, row_of, same_set, within
@@ -110,6 +111,7 @@ __all__ = [
     "says",
     "show_money",
     "show_time",
+    "tries",
     "usd",
     "use",
     "within",

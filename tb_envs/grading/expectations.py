@@ -65,14 +65,16 @@ class NeverCreated:
 
 @dataclass(frozen=True)
 class Pattern:
-    """Events of one kind: a successful call of a tool, a row change, something said or heard.
+    """Events of one kind: a call of a tool, a row change, something said or heard.
 
     `fields` are matched against a call's arguments, a row's values after the change, or ``text`` / ``act`` of speech.
+    A call that failed is like a pattern only with `any_result`.
     """
 
     kind: EventKind
     name: str
     fields: Mapping[str, Any]
+    any_result: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,10 +88,11 @@ class Order:
 
 @dataclass(frozen=True)
 class Happened:
-    """An event like this is in the log."""
+    """Events like this are in the log, `times` of them or more."""
 
     name: str
     pattern: Pattern
+    times: int = 1
 
 
 @dataclass(frozen=True)
@@ -137,6 +140,11 @@ def calls(tool: str, **arguments: Any) -> Pattern:
     return Pattern("call", tool, arguments)
 
 
+def tries(tool: str, **arguments: Any) -> Pattern:
+    """A call of `tool` whose checked arguments match, whether it succeeded or failed."""
+    return Pattern("call", tool, arguments, any_result=True)
+
+
 def writes(model: Any, **fields: Any) -> Pattern:
     """A row of `model` that is inserted or updated to match."""
     return Pattern("row", table_of(model), fields)
@@ -157,9 +165,9 @@ def order(name: str, first: Pattern, then: Pattern) -> Order:
     return Order(name, first, then)
 
 
-def happened(name: str, pattern: Pattern) -> Happened:
-    """The log has an event like this."""
-    return Happened(name, pattern)
+def happened(name: str, pattern: Pattern, *, times: int = 1) -> Happened:
+    """The log has `times` events like this, or more."""
+    return Happened(name, pattern, times)
 
 
 def either(name: str, *ways: tuple[Expectation, ...]) -> Either:

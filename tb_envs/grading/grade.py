@@ -142,9 +142,11 @@ def _judge(item: Expectation, evidence: Evidence, claimed: set[Key]) -> Result:
             return Result(not bad, f"no new row in {table} with {_words(fields)}", found)
         case Order(_, first, then):
             return _judge_order(first, then, evidence)
-        case Happened(_, pattern):
-            seen = any(_like(event, pattern, evidence) for event in evidence.log)
-            return Result(seen, f"{_show_pattern(pattern)} happens", "it did" if seen else "it did not")
+        case Happened(_, pattern, times):
+            seen = sum(_like(event, pattern, evidence) for event in evidence.log)
+            often = f" {times} times" if times > 1 else ""
+            found = f"it did {seen} times" if times > 1 else "it did" if seen else "it did not"
+            return Result(seen >= times, f"{_show_pattern(pattern)} happens{often}", found)
         case _:
             raise TypeError(f"cannot judge {item!r}")
 
@@ -252,7 +254,7 @@ def _judge_order(first: Pattern, then: Pattern, evidence: Evidence) -> Result:
 
 
 def _like(event: Event, pattern: Pattern, evidence: Evidence) -> bool:
-    if event.kind != pattern.kind or event.name != pattern.name or not event.ok:
+    if event.kind != pattern.kind or event.name != pattern.name or not (event.ok or pattern.any_result):
         return False
     if pattern.kind == "row":
         change: RowChange = event.data

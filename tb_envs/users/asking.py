@@ -207,11 +207,11 @@ def _agents_need(row: list[str], at: int) -> bool:
     return "i" in before or "we" in before or at == 0
 
 
-def asked(clause: Clause, found: list[Span], inherits: bool, consents: bool) -> list[tuple[str, bool]]:
+def asked(clause: Clause, found: list[Span], mood: bool, consents: bool) -> list[tuple[str, bool]]:
     """The facts asked for (name, loosely), in order; empty for a statement."""
     if not found:
         return []
-    asks = cue(clause, inherits) or commanded(clause, found[0])
+    asks = mood or commanded(clause, found[0])
     if not asks and not (clause.polite and not _BLOCKING.intersection(clause.labels)):
         return []
     row, dets, words = clause.row, clause.dets, clause.words

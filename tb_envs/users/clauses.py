@@ -8,19 +8,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from .lexicon import ASK_VERBS, LABELS, QUESTION_WORDS, STARTERS
-from .phrases import DETERMINERS, FILLERS, POLITE, Span, compiled, every
-from .words import Is, Token, each, tokens
+from .phrases import compiled, labels_of
+from .spelling import DETERMINERS, POLITE
+from .words import DETERMINER, MARK, NOW, PLEASE, RULE, WORD, Is, Token, each, tokens
 
 PHRASES = compiled(LABELS)
-MAX_CLAUSES = 160
+MAX_CLAUSES, MAX_WORDS = 120, 60
+_SOFT = frozenset(",-:")
+_JOINING = each("and so then")
 _ALWAYS_SPLIT = each("but because although whereas however")
 _SPLIT_BEFORE_SUBJECT = each("and or so then nor yet plus")
 _NUMBER_AFTER = each(
-    "booking confirm phone card ticket loyalti member polici order account claim case folio employe licens"
+    "booking confirmation phone card ticket loyalti member polici order account claim case folio employe licens"
 )
 _INTERROGATIVE = QUESTION_WORDS | each("can could may might would will wil shall shal should do is are was were hav am")
 _CLAUSAL = each("i we you it they he she is are was hav do wil can could would need")
-_GENERAL = each("usually generally normally typically only")
 _AFTER_NO = DETERMINERS | POLITE | each("and or for on of you is first also as with to so")
 _COMMA_STARTERS = STARTERS | QUESTION_WORDS
 
@@ -29,6 +31,7 @@ _COMMA_STARTERS = STARTERS | QUESTION_WORDS
 class Clause:
     """A stretch of one sentence with at most one mood."""
 
+    sentence: int = 0
     words: list[Token] = field(default_factory=list[Token])
     row: list[str] = field(default_factory=list[str])
     dets: list[str] = field(default_factory=list[str])
@@ -39,12 +42,12 @@ class Clause:
     """Where a comma or colon stood before the word."""
     colons: set[int] = field(default_factory=set[int])
     """Where a colon stood before the word."""
-    sentence: int = 0
     question: bool = False
     now: bool = False
     general: bool = False
     """It tells a rule ("usually", "only for …"), not what happened."""
-    spans: list[Span] = field(default_factory=list[Span])
+    values: list[int] = field(default_factory=list[int])
+    """Where it is no plain word: ids, numbers, amounts, dates, addresses."""
     labels: dict[str, int] = field(default_factory=dict[str, int])
     """Label → where it stands first."""
     hyp: int = 10_000
@@ -67,101 +70,97 @@ def clauses(text: str) -> list[Clause]:
     """The clauses of `text`, in order."""
     out: list[Clause] = []
     clause = Clause()
-    sentence, det, gap = 0, "", ""
+    sentence, begun = 0, 0  # the first clause of this sentence stands at `begun`
+    det = gap = ""
     polite = False
-    begun = 0  # the first clause of this sentence in `out`
     heard = tokens(text)
     for at, token in enumerate(heard):
-        if token.kind is Is.MARK:
-            mark = token.text
-            if mark in ",-" or (mark == ":" and not (_CLAUSAL.intersection(clause.row) and _plain(heard, at + 1))):
-                gap = mark
+        word, stem, kind, _, _, part = token
+        row = clause.row
+        if part == WORD:
+            if row:
+                last = row[-1]
+                if stem == "right" and last == "all":
+                    row[-1] = "alright"
+                    continue
+                if stem in _ALWAYS_SPLIT or len(row) >= MAX_WORDS:
+                    out.append(clause)
+                    clause = Clause(sentence)
+                    det = gap = ""
+                    continue
+                if (gap or last in _SPLIT_BEFORE_SUBJECT) and (
+                    stem in _COMMA_STARTERS or polite or (stem in ASK_VERBS and last in _JOINING)
+                ):
+                    if last in _SPLIT_BEFORE_SUBJECT:
+                        for column in (row, clause.words, clause.dets):
+                            column.pop()
+                    if row:
+                        out.append(clause)
+                    clause = Clause(sentence)
+                    row = clause.row
+                elif stem == "no" and last in _NUMBER_AFTER and _closes(heard, at + 1):
+                    stem = "number"
+            if polite:
+                clause.polite.add(len(row))
+                polite = False
+            if gap:
+                clause.commas.add(len(row))
+                if gap == ":":
+                    clause.colons.add(len(row))
+                gap = ""
+            row.append(stem)
+            clause.words.append(token)
+            clause.dets.append(det)
+            det = ""
+            if kind:
+                clause.values.append(len(row) - 1)
+        elif part == DETERMINER:
+            det = word
+        elif part == MARK:
+            if word in _SOFT and not (word == ":" and _CLAUSAL.intersection(row) and _plain(heard, at + 1)):
+                gap = word
                 continue
-            if mark == ":":
+            if row:
                 out.append(clause)
-                clause = Clause(sentence=sentence)
-                det, gap, polite = "", ":", False
+                clause = Clause(sentence)
+            det, gap, polite = "", "", False
+            if word == ":":
+                gap = word
                 continue
-            if clause.row:
-                out.append(clause)
-                clause = Clause()
-            if mark == "?" and begun < len(out):
+            if word == "?" and begun < len(out):
                 out[-1].question = True
                 for earlier in out[begun:-1]:
                     earlier.question = earlier.row[0] in _INTERROGATIVE
             if begun < len(out):
                 sentence += 1
                 begun = len(out)
-                if len(out) > MAX_CLAUSES:
+                if begun > MAX_CLAUSES:
                     break
             clause.sentence = sentence
-            det, gap, polite = "", "", False
-            continue
-        word, stem = token.text, token.stem
-        if word in DETERMINERS:
-            det = word
-            continue
-        if word in FILLERS:
-            if word in POLITE:
-                polite = True
-                if clause.row:
-                    clause.polite.add(len(clause.row))
-            elif word == "now":
-                clause.now = True
-            elif word in _GENERAL:
-                clause.general = True
-            continue
-        row = clause.row
-        if row:
-            last = row[-1]
-            if stem == "right" and last == "all":
-                row[-1] = "alright"
-                continue
-            if stem in _ALWAYS_SPLIT:
-                out.append(clause)
-                clause = Clause(sentence=sentence)
-                det, gap = "", ""
-                continue
-            if (last in _SPLIT_BEFORE_SUBJECT or gap) and (
-                stem in _COMMA_STARTERS or polite or (stem in ASK_VERBS and last in ("and", "so", "then"))
-            ):
-                if last in _SPLIT_BEFORE_SUBJECT:
-                    for column in (clause.row, clause.words, clause.dets):
-                        column.pop()
-                if clause.row:
-                    out.append(clause)
-                clause = Clause(sentence=sentence)
-                row = clause.row
-            elif stem == "no" and last in _NUMBER_AFTER and _closes(heard, at + 1):
-                stem = "number"
-        if polite:
-            clause.polite.add(len(row))
-            polite = False
-        if gap:
-            clause.commas.add(len(row))
-            if gap == ":":
-                clause.colons.add(len(row))
-            gap = ""
-        row.append(stem)
-        clause.words.append(token)
-        clause.dets.append(det)
-        det = ""
+        elif part == PLEASE:
+            polite = True
+            if row:
+                clause.polite.add(len(row))
+        elif part == NOW:
+            clause.now = True
+        elif part == RULE:
+            clause.general = True
     if clause.row:
         out.append(clause)
+    _label(out)
+    return out
+
+
+def _label(heard: list[Clause]) -> None:
+    """Find the labels of all clauses, and from where on each is hypothetical."""
     hypothetical, why = -1, ""
-    for clause in out:
-        labels = clause.labels
-        clause.spans = every(PHRASES, clause.row)
-        for span in clause.spans:
-            for label in span.means:
-                labels.setdefault(label, span.lo)
+    for clause in heard:
+        clause.labels = labels = labels_of(PHRASES, clause.row)
         if hypothetical == clause.sentence:
             clause.hyp, clause.hyp_word = 0, why
-        elif "hyp" in labels:
-            clause.hyp = labels["hyp"]
-            if clause.hyp == len(clause.row) - 1 and clause.hyp and clause.row[clause.hyp] in ("before", "once"):
-                clause.hyp = 10_000  # "as I said before"
-                continue
-            clause.hyp_word = why = clause.row[clause.hyp]
-            hypothetical = clause.sentence
-    return out
+        elif (at := labels.get("hyp")) is not None:
+            word = clause.row[at]
+            if at and at == len(clause.row) - 1 and word in ("before", "once"):
+                continue  # "as I said before"
+            clause.hyp, clause.hyp_word = at, word
+            hypothetical, why = clause.sentence, word

@@ -11,7 +11,7 @@ from tb_envs.authoring.persona import Fact, Known, Persona
 
 from .phrases import Node
 from .understanding import Understood
-from .values import Value, said
+from .values import Value, Values, said
 from .vocabulary import Compiled, identifying, teach
 
 _BARE = ("It's {value}", "{value}.", "It is {value}")
@@ -24,7 +24,7 @@ class Memory:
         self.lexicon = lexicon
         self.persona = persona
         self.texts: dict[str, str] = {}
-        self._values: dict[str, Value] = {}
+        self._values: Values | None = None
         self.tree: Node | None = None
         self.owed: list[str] = []
         self.refused = frozenset(persona.wont_say)
@@ -41,12 +41,12 @@ class Memory:
 
     def layer(self, knows: Mapping[str, object]) -> None:
         """Learn facts; a known name gets a new value."""
+        self._values = None
         for name, given in knows.items():
             known = given if isinstance(given, Known) else Known(given)
             fact = self.lexicon.fact(name)
             group = self._learn(name)
             self.texts[name] = said(known.value)
-            self._values.pop(name, None)
             self._same[name] = tuple(known.same_as)
             self._kinds[name] = group, fact
             own = (known.says,) if isinstance(known.says, str) else known.says
@@ -64,16 +64,16 @@ class Memory:
         return group
 
     @property
-    def values(self) -> Mapping[str, Value]:
+    def values(self) -> Values:
         """Everything it knows, ready to be compared with what is heard; prepared when first needed."""
-        known = self._values
-        if len(known) != len(self.texts):
+        if self._values is None:
+            known: dict[str, Value] = {}
             for name, text in self.texts.items():
-                if name not in known:
-                    group, fact = self._kinds[name]
-                    known[name] = Value(name, group, fact.kind, text, fact.values, self._same[name])
-                    known[name].contested = name in self.persona.mistaken
-        return known
+                group, fact = self._kinds[name]
+                known[name] = Value(name, group, fact.kind, text, fact.values, self._same[name])
+                known[name].contested = name in self.persona.mistaken
+            self._values = Values(known)
+        return self._values
 
     def line(self, fact: str, terse: bool = False, among: bool = False) -> str | tuple[str, ...]:
         """The sentences that state the fact; `among` others, only those that say which fact it is."""

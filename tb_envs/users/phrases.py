@@ -12,18 +12,8 @@ from collections.abc import Mapping, Sequence
 from itertools import chain, product
 from typing import Any, NamedTuple
 
-from .words import each, tokens
-
-DETERMINERS = each("the a an your my our their his her its")
-POLITE = each("please kindly")
-FILLERS = each(
-    "just also really quickly actually simply very quite perhaps maybe possibly currently now still already again"
-    " indeed completely successfully officially finally formally duly hereby immediately therefore"
-    " unfortunately sadly regretfully however only briefly please kindly additionally moreover furthermore lastly"
-    " usually generally normally typically personally honestly exact exactly respective correspondingly"
-    " gladly happily directly even ever oh ah um uh hmm dear madam sir ma'am meanwhile hence"
-)
-DROPPED = DETERMINERS | FILLERS
+from .spelling import DROPPED
+from .words import tokens
 
 
 class Span(NamedTuple):
@@ -84,16 +74,16 @@ def compiled(phrases: Mapping[str, Sequence[str]]) -> Node:
     return root
 
 
-def every(root: Node, row: Sequence[str]) -> list[Span]:
-    """All phrases in `row`, overlaps included, in order of their beginning."""
-    found: list[Span] = []
+def labels_of(root: Node, row: Sequence[str]) -> dict[str, int]:
+    """The labels of all phrases in `row`, overlaps included, and where each stands first."""
+    found: dict[str, int] = {}
     size = len(row)
     for lo, first in enumerate(row):
         node = root.get(first)
         hi = lo + 1
         while node is not None:
-            if None in node:
-                found.append(Span(lo, hi, node[None]))
+            for label in node.get(None, ()):
+                found.setdefault(label, lo)
             if hi == size:
                 break
             node = node.get(row[hi])

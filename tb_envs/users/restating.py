@@ -6,14 +6,15 @@ company's own address, another record's id).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from .asking import NO_VALUE
 from .clauses import Clause
 from .lexicon import EXAMPLES, OTHERS
-from .phrases import DROPPED, Span, stems
-from .values import NUMBERS, SKIP, Value, dates, digits, same_day, squash
+from .phrases import Span, stems
+from .spelling import DROPPED
+from .values import NUMBERS, SKIP, Value, Values, dates, digits, same_day, squash
 from .words import Is, Token, cents, each
 
 _CURRENCY = each("usd eur gbp chf dollar dollars euro euros pound pounds bucks cad aud francs cents")
@@ -26,8 +27,8 @@ _COUNTED = {
     "nights": frozenset(("night",)),
     "rooms": frozenset(("room",)),
 }
+_NAMES = frozenset(("name", "surname", "caller"))
 _TITLES = each("mr mrs ms miss dr")
-_WORDY = frozenset(("name", "place", "text", "time"))
 
 
 @dataclass(slots=True)
@@ -45,13 +46,15 @@ class _Scene:
 
     clause: Clause
     found: list[Span]
-    known: Mapping[str, Value]
+    known: Values
     checking: bool
     asking: bool
     out: Restated
+    named: dict[str, Span]
+    """The facts it names, and where."""
 
     def names(self, value: Value) -> bool:
-        return any(span.means.fact == value.group for span in self.found)
+        return value.group in self.named
 
     def judge(self, value: Value, is_right: bool, is_wrong: bool) -> None:
         if is_right:
@@ -60,9 +63,7 @@ class _Scene:
             self.out.wrong.append(value.fact)
 
 
-def restated(
-    clause: Clause, found: list[Span], known: Mapping[str, Value], checking: bool, consenting: bool
-) -> Restated:
+def restated(clause: Clause, found: list[Span], known: Values, checking: bool, consenting: bool) -> Restated:
     """What the clause restates of `known`.
 
     Args:
@@ -75,11 +76,11 @@ def restated(
     out = Restated()
     if not checking and EXAMPLES.intersection(clause.row):
         return out
-    scene = _Scene(clause, found, known, checking, checking or consenting, out)
-    kinds = {token.kind for token in clause.words}
-    if kinds & {Is.NUMBER, Is.AMOUNT}:
-        out.amounts = _amounts(clause.words)
-    if len(kinds) > 1 or Is.WORD not in kinds:
+    named = {span.means.fact: span for span in found if span.means.loose}
+    named |= {span.means.fact: span for span in found if not span.means.loose}
+    scene = _Scene(clause, found, known, checking, checking or consenting, out, named)
+    if clause.values:
+        out.amounts = _amounts(clause.words, clause.values)
         _exact(scene)
         _dates(scene, consenting)
     if checking or consenting or found:
@@ -87,14 +88,17 @@ def restated(
     return out
 
 
-def _amounts(words: list[Token]) -> list[tuple[int, int]]:
+def _amounts(words: list[Token], places: list[int]) -> list[tuple[int, int]]:
     out: list[tuple[int, int]] = []
-    for at, token in enumerate(words):
-        if token.kind is Is.AMOUNT and isinstance(token.value, int):
-            out.append((at, token.value))
-        elif token.kind is Is.NUMBER:
-            near = words[at - 1].text if at else "", words[at + 1].text if at + 1 < len(words) else ""
-            if _CURRENCY.intersection(near) and (number := cents(token.text)) is not None:
+    for at in places:
+        text, _, kind, value, _, _ = words[at]
+        if kind is Is.AMOUNT and isinstance(value, int):
+            out.append((at, value))
+        elif kind is Is.NUMBER and (
+            (at and words[at - 1].text in _CURRENCY) or (at + 1 < len(words) and words[at + 1].text in _CURRENCY)
+        ):
+            number = cents(text)
+            if number is not None:
                 out.append((at, number))
     return out
 
@@ -107,30 +111,31 @@ def _exact(scene: _Scene) -> None:
     words, row = clause.words, clause.row
     foreign = bool(OTHERS.intersection(row))
     money = dict(scene.out.amounts)
-    at = 0
-    while at < len(words):
+    done = -1  # a telephone number is several tokens
+    for at in clause.values:
         token = words[at]
+        if at < done:
+            continue
         if token.kind is Is.EMAIL:
-            named = any(span.means.fact == "email" for span in scene.found) and "your" in clause.dets
+            named = "email" in scene.named and "your" in clause.dets
             noticed = scene.asking or named or clause.dets[at] == "your"
             _one_of(scene, "email", lambda v, t=token.text: v.text.lower() == t, noticed and not foreign)
         elif token.kind is Is.ID:
             _identifier(scene, at, squash(token.text))
         elif at in money:
-            for value in known.values():
-                if value.kind == "amount" and value.number is not None:
+            for value in known.of["amount"]:
+                if value.number is not None:
                     about = scene.names(value) or (scene.checking and not _PAID.isdisjoint(row))
                     scene.judge(value, money[at] == value.number, scene.asking and about)
         elif token.kind is Is.NUMBER:
-            run, hi = digits(token.text), at + 1
+            run, hi = token.text if token.text.isdecimal() else digits(token.text), at + 1
             while hi < len(words) and words[hi].kind is Is.NUMBER and len(run) < 15 and "." not in words[hi].text:
                 run, hi = run + digits(words[hi].text), hi + 1
             if len(run) >= 7:
                 _one_of(scene, "phone", lambda v, t=run: _same_phone(v.key, t), scene.asking and not foreign)
-                at = hi
-                continue
-            _number(scene, at, token)
-        at += 1
+                done = hi
+            else:
+                _number(scene, at, token)
 
 
 def _same_phone(one: str, other: str) -> bool:
@@ -138,7 +143,7 @@ def _same_phone(one: str, other: str) -> bool:
 
 
 def _one_of(scene: _Scene, kind: str, same: Callable[[Value], bool], noticed: bool) -> None:
-    mine = [value for value in scene.known.values() if value.kind == kind]
+    mine = scene.known.of[kind]
     hit = [value.fact for value in mine if same(value)]
     if hit:
         scene.out.right.extend(hit)
@@ -148,36 +153,40 @@ def _one_of(scene: _Scene, kind: str, same: Callable[[Value], bool], noticed: bo
 
 def _identifier(scene: _Scene, at: int, key: str) -> None:
     """An id: one of the customer's own; a wrong one when it looks like an own one or is called by its name."""
-    exact = [v.fact for v in scene.known.values() if v.kind in ("id", "text") and (v.key == key or key in v.same)]
+    of = scene.known.of
+    exact = [v.fact for v in (*of["id"], *of["text"]) if v.key == key or key in v.same]
     if exact:
         scene.out.right.extend(exact)
         return
     prefix = key.rstrip("0123456789")
     if "new" in scene.clause.row:
         return
-    for value in scene.known.values():
-        if value.kind == "id":
-            named = any(span.means.fact == value.group and 0 <= at - span.hi < 4 for span in scene.found)
-            alike = value.key.rstrip("0123456789") == prefix
-            if (alike and (scene.asking or named)) or (named and scene.asking):
-                scene.out.wrong.append(value.fact)
-                return
+    for value in of["id"]:
+        span = scene.named.get(value.group)
+        named = span is not None and 0 <= at - span.hi < 4
+        alike = value.key.rstrip("0123456789") == prefix
+        if (alike and (scene.asking or named)) or (named and scene.asking):
+            scene.out.wrong.append(value.fact)
+            return
 
 
 def _number(scene: _Scene, at: int, token: Token) -> None:
-    row = scene.clause.row
+    """A number that stands alone: a card's ending, the digits of an id, an amount or a count that is named."""
+    row, of = scene.clause.row, scene.known.of
     plain = digits(token.text)
-    for value in scene.known.values():
-        kind = value.kind
-        if kind == "digits" and len(plain) == 4:
+    if len(plain) == 4:
+        for value in of["digits"]:
             card = "card" in row or "end" in row or scene.names(value)
             scene.judge(value, value.key.endswith(plain), scene.asking and card and not 1990 < int(plain) < 2100)
-        elif kind == "id" and len(plain) > 3:
-            scene.judge(value, digits(value.key) == plain, False)
-        elif kind == "amount" and scene.names(value):
+    if len(plain) > 3:
+        for value in of["id"]:
+            scene.judge(value, digits(value.text) == plain, False)
+    for value in of["amount"]:
+        if scene.names(value):
             scene.judge(value, cents(token.text) == value.number, scene.asking)
-        elif kind == "number" and (_counts(row, at, value) or scene.names(value) or _room(row, at, value)):
-            scene.judge(value, token.value == value.number, scene.asking or value.fact not in scene.out.right)
+    for value in of["number"]:
+        if _counts(row, at, value) or _room(row, at, value) or scene.names(value):
+            scene.judge(value, token.value == value.number, scene.asking or value.contested)
 
 
 def _room(row: list[str], at: int, value: Value) -> bool:
@@ -192,8 +201,8 @@ def _counts(row: list[str], at: int, value: Value) -> bool:
 
 
 def _dates(scene: _Scene, consenting: bool) -> None:
-    heard = dates(scene.clause.words)
-    mine = [value for value in scene.known.values() if value.kind == "date" and value.days] if heard else []
+    heard = dates(scene.clause.words, scene.clause.values)
+    mine = [value for value in scene.known.of["date"] if value.days] if heard else []
     if not mine:
         return
     row = scene.clause.row
@@ -273,18 +282,20 @@ def _words(scene: _Scene) -> None:
     row = clause.row
     texts = {token.text for token in clause.words}
     stem_set = set(row)
-    for value in scene.known.values():
+    if not NUMBERS.keys().isdisjoint(row):
+        for value in scene.known.of["number"]:
+            if value.fact not in out.right:
+                _count(scene, value)
+    addressed = _addressed(clause) if scene.checking else None
+    for value in scene.known.wordy:
         if value.fact in out.right:
             continue
-        if value.kind == "number":
-            _count(scene, value)
-            continue
-        if value.kind not in _WORDY:
-            continue
-        span = next((s for s in scene.found if s.means.fact == value.group and not s.means.loose), None)
-        if span is None and scene.checking:
-            span = _addressed(clause, value)
-        if span is None and not scene.checking and texts.isdisjoint(value.plain) and not value.same:
+        span = scene.named.get(value.group)
+        if span is not None and span.means.loose:
+            span = None
+        if span is None and addressed and value.group in _NAMES:
+            span = addressed
+        if span is None and value.plain and texts.isdisjoint(value.heard_as):
             continue
         if _says(value, stem_set, clause):
             out.right.append(value.fact)
@@ -318,13 +329,12 @@ def _count(scene: _Scene, value: Value) -> None:
             scene.judge(value, NUMBERS[word] == value.number, scene.checking)
 
 
-def _addressed(clause: Clause, value: Value) -> Span | None:
+def _addressed(clause: Clause) -> Span | None:
     """As in "Am I speaking with Mr Smith": a name without the word for it."""
     row = clause.row
-    if value.group in ("name", "surname", "caller"):
-        for at, word in enumerate(row):
-            if word in _TITLES or (word in ("with", "to") and at and row[at - 1] in ("speak", "talk", "chat")):
-                return Span(at, at + 1, None)
+    for at, word in enumerate(row):
+        if word in _TITLES or (word in ("with", "to") and at and row[at - 1] in ("speak", "talk", "chat")):
+            return Span(at, at + 1, None)
     return None
 
 

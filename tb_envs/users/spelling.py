@@ -92,3 +92,23 @@ FUNCTION_WORDS = [
     "once",
 ]
 STEMS.update((word, word) for word in FUNCTION_WORDS)
+
+
+def each(listed: str) -> frozenset[str]:
+    """The words of a list written as one string."""
+    return frozenset(listed.split())
+
+
+DETERMINERS = each("the a an your my our their his her its")
+POLITE = each("please kindly")
+FILLERS = each(
+    "just also really quickly actually simply very quite perhaps maybe possibly currently now still already again"
+    " indeed completely successfully officially finally formally duly hereby immediately therefore"
+    " unfortunately sadly regretfully however only briefly please kindly additionally moreover furthermore lastly"
+    " usually generally normally typically personally honestly exact exactly respective correspondingly"
+    " gladly happily directly even ever oh ah um uh hmm dear madam sir ma'am meanwhile hence"
+)
+DROPPED = DETERMINERS | FILLERS
+"""Words that phrases and what is heard do without."""
+GENERAL = each("usually generally normally typically only")
+"""Words that make a sentence a rule."""

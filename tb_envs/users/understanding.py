@@ -6,16 +6,17 @@ the same at any time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .asking import asked, cue, mentions, question_word, restates
 from .clauses import Clause, clauses
 from .lexicon import ACTION_OF, COMMON, DOMAIN, DONE_VERBS, GET_VERBS, QUESTION_WORDS
 from .outcomes import outcomes
-from .phrases import DROPPED, Node, stems
+from .phrases import Node, stems
 from .restating import restated
-from .values import Value
+from .spelling import DROPPED
+from .values import Values
 from .vocabulary import Compiled
 from .words import each, tokens
 
@@ -85,7 +86,7 @@ def phrases(lines: Sequence[str]) -> list[Phrase]:
     return [phrase for line in listed for phrase in [frozenset(stems(line)) - {"the", "a"}] if phrase]
 
 
-def understand(text: str, lexicon: Compiled, own: Node | None, known: Mapping[str, Value]) -> Understood:
+def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) -> Understood:
     """Understand one message, for a customer whose values are `known`."""
     out = Understood()
     heard = clauses(text)
@@ -109,8 +110,8 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Mapping[st
         if "else" in labels and not clause.question and "not" in row[: labels["else"]]:
             out.cues.discard("else")
         inherits = mood if before is not None else False
-        facts = asked(clause, found[at], inherits, consents[at])
         mood = cue(clause, inherits)
+        facts = asked(clause, found[at], mood, consents[at])
         sentence.asks = sentence.asks or clause.question or mood
         if consents[at]:
             out.consent = True
@@ -374,7 +375,7 @@ def _wider(
     if clause.question and not facts and not consents:
         if labels.keys() & {"else", "goal", "help", "smalltalk", "bye", "greet", "whole", "contact_detail"}:
             return
-        if out.checking and not out.whole and (_BARE >= set(row) or ACTION_OF.keys() & set(row)):
+        if out.checking and not out.whole and (set(row) <= _BARE or ACTION_OF.keys() & set(row)):
             out.sure = True
             return
         if "wait" in labels or "alternative" in labels:

@@ -5,12 +5,13 @@ Refuses relative dates ("tomorrow"): they are not read at all.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import cached_property
 
 from .phrases import stems
-from .words import Is, Token, cents, each, tokens
+from .words import MARK, Is, Token, cents, each, tokens
 
 Day = tuple[int, int, int]
 """Year or 0, month, day."""
@@ -18,6 +19,7 @@ _MONTHS = "january february march april may june july august september october n
 MONTHS = tuple(name.capitalize() for name in _MONTHS.split())
 _MONTH_OF = {word: at for at, name in enumerate(_MONTHS.split(), 1) for word in (name, name[:3])} | {"sept": 9}
 _COUNT = "zero one two three four five six seven eight nine ten eleven twelve"
+_TO = frozenset(("to", "and", "until", "till"))
 NUMBERS = {word: at for at, word in enumerate(_COUNT.split())}
 SKIP = each("is are was the of for in at on to and or as under with it that")
 _ROOMS = each("single double twin king queen suite deluxe family studio penthouse triple")
@@ -33,6 +35,11 @@ class Value:
         self._values, self._same_as = values, same_as
         self.contested = False
 
+    @property
+    def plain(self) -> bool:
+        """Whether only its own words can tell it: no other spelling, no list of what else there is."""
+        return not self._same_as and not self._values and self.group != "room"
+
     @cached_property
     def key(self) -> str:
         """Letters and digits, or for a phone or a card digits only."""
@@ -46,7 +53,7 @@ class Value:
     @cached_property
     def days(self) -> tuple[Day, ...]:
         """The dates in it."""
-        return tuple(day for spelled in (self.text, *self._same_as) for _, _, day in dates(tokens(spelled)))
+        return tuple(day for spelled in (self.text, *self._same_as) for day in _days(spelled))
 
     @cached_property
     def number(self) -> int | None:
@@ -64,7 +71,7 @@ class Value:
         return out
 
     @cached_property
-    def plain(self) -> frozenset[str]:
+    def heard_as(self) -> frozenset[str]:
         """Its words as they are."""
         return frozenset(self.text.lower().split())
 
@@ -85,6 +92,17 @@ class Value:
         return frozenset(stem for other in others for stem in stems(other)) - self.words
 
 
+class Values(dict[str, Value]):
+    """All values that a customer knows, by fact and by kind."""
+
+    def __init__(self, known: Mapping[str, Value]) -> None:
+        super().__init__(known)
+        self.of: defaultdict[str, list[Value]] = defaultdict(list)
+        for value in known.values():
+            self.of[value.kind].append(value)
+        self.wordy = [value for kind in ("name", "place", "text", "time") for value in self.of[kind]]
+
+
 def squash(text: str) -> str:
     """Letters and digits only."""
     return "".join(letter for letter in text.lower() if letter.isalnum())
@@ -102,40 +120,50 @@ def said(value: object) -> str:
     return str(value)
 
 
-def dates(words: list[Token]) -> list[tuple[int, int, Day]]:
-    """(from, to, (year or 0, month, day)) for every date in `words`; an unsure order has a month < 0."""
+def dates(words: list[Token], places: Sequence[int]) -> list[tuple[int, int, Day]]:
+    """(from, to, (year or 0, month, day)) for every date in `words`; an unsure order has a month < 0.
+
+    Args:
+        words: tokens without marks.
+        places: where they are no plain words.
+    """
     out: list[tuple[int, int, Day]] = []
-    size = len(words)
-    at = 0
-    while at < size:
+    months: set[int] = set()
+    for at in places:
         token = words[at]
         if token.kind is Is.DATE and isinstance(token.value, tuple):
             out.append((at, at + 1, token.value))
-        elif (month := _MONTH_OF.get(token.text)) and (token.text != "may" or _numbered(words, at)):
-            day, lo, hi = _around(words, at)
-            if day:
-                year = 0
-                if hi < size and _year(words[hi]):
-                    year, hi = _year(words[hi]), hi + 1
-                if lo and lo >= 1 and words[lo - 1].kind is Is.NUMBER and _day(words[lo - 1]) and lo < at:  # "3–5 May"
-                    out.append((lo - 1, lo, (year, month, _day(words[lo - 1]))))
-                elif (
-                    lo > 1 and words[lo - 1].text in ("to", "and", "until", "till") and _day(words[lo - 2]) and lo < at
-                ):
-                    out.append((lo - 2, lo - 1, (year, month, _day(words[lo - 2]))))
-                out.append((lo, hi, (year, month, day)))
-                if lo == at:  # "May 3–5"
-                    if hi < size and not year and _day(words[hi]) and words[hi].text.isalnum():
-                        out.append((hi, hi + 1, (0, month, _day(words[hi]))))
-                    elif (
-                        hi + 1 < size
-                        and words[hi].text in ("to", "until", "till")
-                        and _day(words[hi + 1])
-                        and not _month(words, hi + 2)
-                    ):
-                        out.append((hi + 1, hi + 2, (0, month, _day(words[hi + 1]))))
-        at += 1
+        elif token.kind is Is.NUMBER:
+            months.update(near for near in (at - 1, at + 1, at + 2) if _month(words, near))
+    for at in sorted(months):
+        out += _at_month(words, at)
+    return sorted(out) if months and len(out) > 1 else out
+
+
+def _at_month(words: list[Token], at: int) -> list[tuple[int, int, Day]]:
+    """The dates around the name of a month: one, or the two of a range ("3–5 May", "May 3 to 5")."""
+    day, lo, hi = _around(words, at)
+    if not day:
+        return []
+    month, year, size = _MONTH_OF[words[at].text], 0, len(words)
+    if hi < size and _year(words[hi]):
+        year, hi = _year(words[hi]), hi + 1
+    out = [(lo, hi, (year, month, day))]
+    if lo < at:
+        if lo and _day(words[lo - 1]):
+            out.insert(0, (lo - 1, lo, (year, month, _day(words[lo - 1]))))
+        elif lo > 1 and words[lo - 1].text in _TO and _day(words[lo - 2]):
+            out.insert(0, (lo - 2, lo - 1, (year, month, _day(words[lo - 2]))))
+    elif hi < size and not year and _day(words[hi]):
+        out.append((hi, hi + 1, (0, month, _day(words[hi]))))
+    elif hi + 1 < size and words[hi].text in _TO and _day(words[hi + 1]) and not _month(words, hi + 2):
+        out.append((hi + 1, hi + 2, (0, month, _day(words[hi + 1]))))
     return out
+
+
+def _days(text: str) -> list[Day]:
+    words = [token for token in tokens(text) if token.part != MARK]
+    return [day for _, _, day in dates(words, [at for at, token in enumerate(words) if token.kind is not Is.WORD])]
 
 
 def _year(token: Token) -> int:
@@ -144,7 +172,7 @@ def _year(token: Token) -> int:
 
 
 def _month(words: list[Token], at: int) -> bool:
-    return at < len(words) and words[at].text in _MONTH_OF
+    return 0 <= at < len(words) and words[at].text in _MONTH_OF
 
 
 def _day(token: Token) -> int:
@@ -153,10 +181,6 @@ def _day(token: Token) -> int:
     plain = token.text.rstrip("stndrh")
     number = int(plain) if plain.isdecimal() and plain.isascii() and len(plain) < 3 else 0
     return number if 1 <= number <= 31 else 0
-
-
-def _numbered(words: list[Token], at: int) -> bool:
-    return _around(words, at)[0] > 0
 
 
 def _around(words: list[Token], at: int) -> tuple[int, int, int]:

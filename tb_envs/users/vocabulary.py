@@ -12,7 +12,8 @@ from typing import NamedTuple
 from tb_envs.authoring.persona import Fact, Vocabulary
 
 from .facts import GENERIC, IDENTIFYING
-from .phrases import DROPPED, Node, grow, rows
+from .phrases import Node, grow, rows
+from .spelling import DROPPED
 from .words import each, tokens
 
 _PLAIN = Fact("", (), ("It's {value}.", "{value}."))

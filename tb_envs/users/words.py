@@ -11,13 +11,8 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from .spelling import SHORT, STEMS
-
-
-def each(listed: str) -> frozenset[str]:
-    """The words of a list written as one string."""
-    return frozenset(listed.split())
-
+from .spelling import DETERMINERS, FILLERS, GENERAL, POLITE, SHORT, STEMS
+from .spelling import each as each
 
 _ENDINGS = {"n't": "not", "'ll": "will", "'ve": "have", "'re": "are", "'m": "am", "'d": "would"}
 _IS = each("what that it who here there where when how he she why which this everything all")
@@ -36,11 +31,16 @@ class Is(IntEnum):
     DATE = 6
 
 
+WORD, DETERMINER, FILLER, PLEASE, NOW, RULE, MARK = range(7)
+"""The part that a token plays in its clause."""
+
+
 class Token(NamedTuple):
     """One word, mark or value.
 
     `text` is lower case; `stem` is for comparison only; `value` is cents for an amount, the number
-    for a number, (year or 0, month, day) for a date; `capital`: it began with a capital letter.
+    for a number, (year or 0, month, day) for a date; `capital`: it began with a capital letter;
+    `part`: see `WORD` and the following.
     """
 
     text: str
@@ -48,6 +48,7 @@ class Token(NamedTuple):
     kind: Is = Is.WORD
     value: int | tuple[int, int, int] | None = None
     capital: bool = False
+    part: int = WORD
 
 
 _ABBREVIATED = each("no nr mr mrs ms dr e.g i.e ref tel approx vs etc st num p.m a.m prof")
@@ -87,6 +88,25 @@ def stem(word: str) -> str:
     return STEMS.get(word, word)
 
 
+def plain_word(word: str, capital: bool = False) -> Token:
+    """A token of a word."""
+    part = WORD
+    if word in DETERMINERS:
+        part = DETERMINER
+    elif word in POLITE:
+        part = PLEASE
+    elif word in GENERAL:
+        part = RULE
+    elif word in FILLERS:
+        part = NOW if word == "now" else FILLER
+    return Token(word, stem(word), capital=capital, part=part)
+
+
+def mark(text: str) -> Token:
+    """A token of punctuation."""
+    return Token(text, "", Is.MARK, part=MARK)
+
+
 def cents(digits: str) -> int | None:
     """`"1,234.50"` → 123450, also `"1.234,50"`; None when it is no amount."""
     digits = digits.rstrip(".,")
@@ -104,20 +124,20 @@ def cents(digits: str) -> int | None:
 def _word(text: str, capital: bool = False) -> tuple[Token, ...]:
     plain = SHORT.get(text)
     if plain is not None:
-        return tuple(Token(word, stem(word), capital=capital) for word in plain.split())
+        return tuple(plain_word(word, capital) for word in plain.split())
     if "'" in text:
         if text.endswith("n't"):
-            return (*_word(text[:-3], capital), Token("not", "not"))
+            return (*_word(text[:-3], capital), plain_word("not"))
         head, _, tail = text.partition("'")
         if tail == "s":
-            return (*_word(head, capital), Token("is", "is")) if head in _IS else _word(head, capital)
+            return (*_word(head, capital), plain_word("is")) if head in _IS else _word(head, capital)
         ending = _ENDINGS.get("'" + tail)
         if ending and head:
-            return (*_word(head, capital), Token(ending, stem(ending)))
+            return (*_word(head, capital), plain_word(ending))
         text = head or tail
         if not text:
             return ()
-    return (Token(text, stem(text), capital=capital),)
+    return (plain_word(text, capital),)
 
 
 def _number(text: str) -> Token:
@@ -148,9 +168,9 @@ def _core(text: str, capital: bool) -> tuple[Token, ...]:
     out: list[Token] = []
     for part in _PARTS.findall(text)[:24]:
         if part in _MARKS:
-            out.append(Token(_MARKS[part], "", Is.MARK))
+            out.append(mark(_MARKS[part]))
         elif part == "/":
-            out.append(Token("or", "or"))
+            out.append(plain_word("or"))
         elif part[0].isdigit():
             out.append(_number(part))
         else:
@@ -176,9 +196,9 @@ def _chunk(chunk: str) -> tuple[Token, ...]:
     after = core[len(bare) :]
     out: list[Token] = []
     if before and any(mark in before for mark in "(*•·–—-"):
-        out.append(Token("-" if not core or before in ("–", "—", "-") else ",", "", Is.MARK))
+        out.append(mark("-" if not core or before in ("–", "—", "-") else ","))
     elif before and any(mark in before for mark in ".?!;"):
-        out.append(Token("?" if "?" in before else ".", "", Is.MARK))
+        out.append(mark("?" if "?" in before else "."))
     if bare:
         position = len(before)
         out.extend(_core(bare, chunk[position : position + 1].isupper()))
@@ -186,7 +206,7 @@ def _chunk(chunk: str) -> tuple[Token, ...]:
     if marks:
         strongest = next((mark for mark in "?.;:," if mark in marks), "-")
         if not (strongest == "." and after in (".", ".,", ".)") and bare in _ABBREVIATED):
-            out.append(Token(strongest, "", Is.MARK))
+            out.append(mark(strongest))
     return tuple(out)
 
 
@@ -203,4 +223,4 @@ def tokens(text: str) -> list[Token]:
     return out
 
 
-_BREAK = Token("\n", "", Is.MARK)
+_BREAK = mark("\n")

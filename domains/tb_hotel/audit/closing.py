@@ -153,7 +153,7 @@ def _caller(episode: Episode) -> Iterator[Violation]:
         case "not_authorised":
             if not third or not is_verified(episode, guest_id, FACTS_NEEDED):
                 yield Violation("2.4", f"{ends} no third party passed a check")
-            elif entitled and topic != "group_block":
+            elif entitled and topic != "group_block" and episode.ticket["outcome"] != "partly_completed":
                 yield Violation("2.4", f"{ends} the caller is the authorised contact and the request unprotected")
         case _:
             if not verified:

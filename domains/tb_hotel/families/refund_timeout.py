@@ -11,9 +11,11 @@ from tb_envs.authoring import (
     call,
     created,
     family,
+    happened,
     mistake,
     never_created,
     say,
+    tries,
     use,
     writes,
 )
@@ -82,14 +84,14 @@ def refund_timeout(w: HotelWorld) -> Scenario:
     ]
     cancel = common.cancel(stay)
     before = [refund(*part, earns="refund") for part in shares[:-1]]
-    tries: list[Step] = []
+    sent: list[Step] = []
     for at in range(attempts):
-        tries.append(refund(struck, share, *([use(f"look {at - 1}", "total")] if at else []), save=f"try {at}"))
+        sent.append(refund(struck, share, *([use(f"look {at - 1}", "total")] if at else []), save=f"try {at}"))
         if at < failures:
-            tries.append(call("list_refunds", payment_id=struck.id, save=f"look {at}"))
+            sent.append(call("list_refunds", payment_id=struck.id, save=f"look {at}"))
     seen = [use(f"try {at}", "refund_id") for at in range(attempts)] + [use(f"look {failures - 1}", "total")]
     end = ending(stay, reason, due, *seen)
-    solution = [*start, *cancel.steps, *before, *tries, *end.steps]
+    solution = [*start, *cancel.steps, *before, *sent, *end.steps]
     returned = shares if done else shares[:-1]
     expects = [
         *who.expects,
@@ -99,6 +101,7 @@ def refund_timeout(w: HotelWorld) -> Scenario:
             for name, (row, cents) in zip(NAMES, returned, strict=False)
         ),
         *([] if done else [never_created("no refund", Refund, payment_id=struck.id)]),
+        *([] if done else [happened("repeated once", tries("refund_payment"), times=len(shares) + 1)]),
         *end.expects,
     ]
 
@@ -108,7 +111,7 @@ def refund_timeout(w: HotelWorld) -> Scenario:
     wrong = common.common_mistakes(solution, expects)
     wrong["forgets to cancel"] = mistake(common.without(solution, "cancel_booking"), "booking", "omission")
     last, records = NAMES[len(shares) - 1], ("message", "ticket", common.NOTHING_ELSE)
-    once, more = [*before, tries[0]], [refund(struck, share)] * failures
+    once, more = [*before, sent[0]], [refund(struck, share)] * failures
     if case.cell == "done":
         wrong["sends it again although it was done"] = mistake(script(*once, *more), common.NOTHING_ELSE)
         wrong["leaves to IT what was done"] = mistake(script(*once, closing="system_fault"), records)
@@ -117,6 +120,7 @@ def refund_timeout(w: HotelWorld) -> Scenario:
         wrong["leaves to IT what could be repeated"] = mistake(script(*once, closing="system_fault"), [last, *records])
     else:
         another = refund(struck, share, reason="rate_difference")
+        wrong["gives up after one failure"] = mistake(script(*once, *sent[1:2]), "repeated once")
         wrong["tries a third time"] = mistake(script(*once, *more), "no refund")
         wrong["tries it under another reason"] = mistake(script(*once, *more[:1], another), "no refund")
         wrong["closes it as completed"] = mistake(
@@ -127,7 +131,7 @@ def refund_timeout(w: HotelWorld) -> Scenario:
         wrong["returns the fee too"] = mistake(script(*before, *all_of_it), last)
     if len(shares) == 2:
         newest, part = shares[0]
-        wrong["keeps half of the newer payment"] = mistake(script(refund(newest, part // 2), *tries), "refund")
+        wrong["keeps half of the newer payment"] = mistake(script(refund(newest, part // 2), *sent), "refund")
         rest = [refund(newest, due - struck.amount_cents)] * (1 if case.cell == "done" else 2)
         wrong["takes the oldest payment first"] = mistake(
             script(refund(struck, struck.amount_cents), *rest), ["refund", last if done else "no refund"]
