@@ -32,25 +32,27 @@ _OTHER_VERBS = (
     ASK_VERBS
     | NEED_VERBS
     | stem_set(
-        "cost say says apply requires start includes takes want mean show match differ belong allow make confirm"
-        " find located receive update cancel refund process book change send pay got appreciate seems looks"
+        "list contain cost say says apply requires start includes takes want mean show match differ belong allow make"
+        " confirm find located receive update cancel refund process book change send pay got appreciate seems looks"
     )
 )
 _TAGS = each("correct right yes okai accurat true")
 _FRESH = {"arrival": "new_arrival", "departure": "new_departure", "dates": "new_dates"}
 NO_VALUE = each(
     "correct right okai you we i what please valid accurat stil same true up fine need mandatori requir miss not it"
-    " in on under essential necessari on for"
+    " in on under essential necessari for"
 )
 _NO_COMMAND = (
     _VERBS
     | _ELSEWHERE
     | stem_set(
-        "got noted let once when if unless until before after because since while whereas found with for in on at by from to about as cancel refund change update with perfect great"
+        "got noted let once when if unless until before after because since while whereas found with for in on at by"
+        " from to about as cancel refund change update with perfect great"
     )
 )
 _LOOSE_BEFORE = each("which what whose me us")
 _LOOSE_ASK = stem_set("give tell need have share provide send confirm get require")
+_SPECIFY = stem_set("specify name state clarify")
 _AFTER_LOOSE = _AUX | each("you i we it that for to on in of about or and with by at they she he be")
 _BLOCKING = frozenset(("wait", "bye", "done", "refused"))
 
@@ -125,12 +127,10 @@ def commanded(clause: Clause, first: Span) -> bool:
     word = clause.words[0].text
     if not lo or clause.dets[lo] != "your" or row[0] in _NO_COMMAND or word.endswith(("ing", "ed")):
         return False
-    return (
-        _SUBJECTS.isdisjoint(row[:lo])
-        and "thank" not in row
-        and not {"not", "no"} & set(row[:lo])
-        and not clause.question
-    )
+    before = row[:lo]
+    if any(token.text.endswith("ing") for token in clause.words[:lo]) or "thank" in row or clause.question:
+        return False
+    return _VERBS.isdisjoint(before) and "not" not in before and "no" not in before
 
 
 def fragment(clause: Clause) -> bool:
@@ -140,7 +140,7 @@ def fragment(clause: Clause) -> bool:
         and not any(word in _VERBS or word in _ELSEWHERE or word in _OTHER_VERBS for word in clause.row)
         and not any(
             token.text.endswith(("ed", "ing")) and token.stem not in ("booking", "need", "bil", "end")
-            for token in clause.words[:1]
+            for token in clause.words[:2]
         )
     )
 
@@ -256,6 +256,8 @@ def asked(clause: Clause, found: list[Span], mood: bool, consents: bool) -> list
         fact = mention.fact
         if fact in _FRESH and {"new", "instead"} & set(row) and not {"original", "current", "old"} & set(row):
             fact = _FRESH[fact]
+        if fact == "name" and det == "your" and hi - lo == 1:
+            fact = "own_name"
         out.append((fact, mention.loose and before not in ("which", "what", "whose")))
         if mention.loose and row[lo] == "number" and len(found) > 1:
             out.pop()  # "the booking number, and what's the number?"
@@ -272,11 +274,11 @@ def _directly(clause: Clause, span: Span) -> bool:
     if hi < len(row) and row[hi] not in _AFTER_LOOSE:
         return False
     before = row[lo - 1] if lo else ""
-    if before in _LOOSE_BEFORE:
+    if before in _LOOSE_BEFORE or (before in ("and", "or") and lo > 1 and clause.dets[lo] in ("the", "your")):
         return True
     if before == "is" and lo > 1 and row[lo - 2] in ("what", "which"):
         return True
-    if clause.dets[lo] == "your" and before in _LOOSE_ASK and hi == len(row):
+    if hi == len(row) and (before in _SPECIFY or (clause.dets[lo] == "your" and before in _LOOSE_ASK)):
         return True
     return len(row) == hi - lo and (clause.question or bool(clause.polite))
 
@@ -311,7 +313,8 @@ def valued(clause: Clause, hi: int) -> bool:
     words = clause.words
     for at in range(hi, min(hi + 4, len(words))):
         if words[at].kind not in (Is.WORD, Is.MARK):
-            return words[at].kind is not Is.NUMBER or at > hi or words[at].text not in ("2", "3", "1", "4")
+            listed = at == hi and words[at].text in ("1", "2", "3", "4")  # "(1) your name (2) your e-mail"
+            return not (listed and (at + 1 == len(words) or words[at + 1].kind is Is.WORD))
         if words[at].stem not in (
             "is",
             "as",

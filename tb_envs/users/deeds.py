@@ -39,6 +39,8 @@ from .ends import (
 from .lexicon import BOOKKEEPING, DONE_VERBS, PENDING_VERBS, PLAIN_PAST, THIRD, WEAK_DONE
 from .words import Is, each
 
+_YES = each("okai great sur right thank yes fin good perfect")
+_OTHERS = each("them him her")
 _TALKING = each("cal speak await writ chat talk")
 
 
@@ -46,6 +48,13 @@ def verbs(clause: Clause, found: set[str]) -> None:
     """Done and pending verbs, and the agent's plans."""
     row, hyp, labels = clause.row, clause.hyp, clause.labels
     first = clause.words[0].text
+    if (
+        len(row) > 1
+        and clause.words[1].text.endswith("ing")
+        and row[1] in WORK
+        and row[0] in ("okai", "great", "sur", "right", "thank")
+    ):
+        found.add(WAIT)
     if row[0] in ("hold", "wait") or (len(row) < 3 and row[-1] in SOON) or (first.endswith("ing") and row[0] in WORK):
         found.add(WAIT)
     for at, word in enumerate(row):
@@ -146,6 +155,9 @@ def _finished(clause: Clause, at: int, found: set[str]) -> None:
     ):
         found.add(TICKET if not THIRD.difference(TICKETS).intersection(rest) and word not in HANDOVER else PENDING)
         return
+    if word == "send" and any(rest[near] == "to" and rest[near + 1] in _OTHERS for near in range(len(rest) - 1)):
+        found.add(PENDING)
+        return
     if word not in DONE_VERBS:
         if word in HANDOVER and (agent or been):
             found.add(PENDING)
@@ -169,10 +181,12 @@ def _finished(clause: Clause, at: int, found: set[str]) -> None:
             return
         if word == "mak" and aux and CHANGING.intersection(row[:at]):
             been = True
-        told = (agent or been) and (been or word not in ("return", "rais", "plac", "hand", "accept", "open"))
+        told = agent or been or (aux in ("is", "are") and word in ("regist", "secur", "register"))
+        if not been and word in ("return", "rais", "plac", "hand", "accept", "open"):
+            told = False
         if not told and not (word == "confirm" and aux):
             return
-        if word in ("pai", "plac") and not agent:
+        if word in ("pay", "plac") and not agent:
             return
     if word == "book" and not (agent or been or clause.now or (aux == "is" and at == len(row) - 1)):
         return

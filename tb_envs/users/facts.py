@@ -49,7 +49,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "phone",
-            ("phone", "(phone|contact|callback|daytime|call back) number", "number (to|we can|i can|we could|can we|can i|should we) (reach|call|contact|ring|phone|get|use to) ", "(reach|call|ring) you (on|at|under)", "number (can|could|should|may|will|would) (we|i|manager|team|they|someone|colleague|he|she) (reach|call|contact|ring|phone|get|use)", "number to (reach|call|ring|contact)", "best number", "landline"),
+            ("phone", "(phone|contact|callback|daytime|call back) number", "number (to|we can|i can|we could|can we|can i|should we) (reach|call|contact|ring|phone|get|use to) ", "(reach|call|ring) you (on|at|under)", "number (can|could|should|may|will|would) (we|i|manager|team|they|someone|colleague|he|she) (reach|call|contact|ring|phone|get|use)", "number to (reach|call|ring|contact)", "number where (we|i|you|they)", "best number", "landline"),
             ("My phone number is {value}.", "It's {value}.", "You can reach me on {value}."),
             "phone",
         ),
@@ -83,6 +83,7 @@ GENERIC: tuple[Generic, ...] = (
         (),
         ("surname", "caller"),
     ),
+    Generic(Fact("own_name", (), (), "name"), (), (), ("caller", "name", "first_name+surname", "surname")),
     Generic(
         Fact(
             "caller",
@@ -234,7 +235,7 @@ GENERIC: tuple[Generic, ...] = (
             "text",
         ),
         ("disputed_charge", "item", "line", "charge_description", "transaction"),
-        ("charge", "folio"),
+        ("charge", "folio", "item", "entry", "line", "position"),
     ),
     Generic(
         Fact("folio", ("(folio|invoice|bill|receipt) number", "number of (folio|invoice|bill)", "(which|what) (folio|invoice|bill)"), ("The folio number is {value}.", "It's {value}."), "id"),
@@ -245,11 +246,12 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "amount",
-            ("how much", "(amount|sum|figure|total) ", "what (amount|sum|price|figure|rate|total|refund)", "(price|sum|value) (you|of|did|were|was|paid|quoted)", "amount (you|of|that|did|were|was|expected|paid|charged|in question|do)", "(expected|refund|charged|disputed|total|exact|paid) (amount|sum|total|price)"),
+            ("how much", "what (amount|sum|price|figure|rate|total|refund)", "(price|sum|value) (you|of|did|were|was|paid|quoted)", "amount (you|of|that|did|were|was|expected|paid|charged|in question|do)", "(expected|refund|charged|disputed|total|exact|paid) (amount|sum|total|price)"),
             ("It's {value}.", "The amount is {value}.", "{value}."),
             "amount",
         ),
         ("expected_amount", "amount_expected", "total", "price", "sum", "expected_refund", "paid"),
+        ("amount", "sum", "figure", "total"),
     ),
     Generic(
         Fact(
@@ -291,7 +293,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "pet",
-            ("(pet|dog|cat|animal|puppy)", "(kind|type|breed|size|weight|sort) of (pet|dog|cat|animal)", "(pet|dog|cat|animal) (name|breed|size|weight|detail|information)", "breed", "how (big|large|heavy) is (|it|he|she|dog|pet|animal|cat)", "what (does|do) (it|he|she|dog|pet|animal) weigh", "four-legged"),
+            ("(pet|dog|cat|animal|puppy)", "(kind|type|breed|size|weight|sort) of (pet|dog|cat|animal)", "(pet|dog|cat|animal) (name|breed|size|weight|detail|information)", "breed", "how much (does|do) (it|he|she|dog|pet|animal|cat) weigh", "how (big|large|heavy) is (|it|he|she|dog|pet|animal|cat)", "what (does|do) (it|he|she|dog|pet|animal) weigh", "four-legged"),
             ("It's {value}.", "I'm bringing {value}.", "{value}."),
             "text",
         ),

@@ -110,7 +110,7 @@ class Memory:
             facts = [member for name in option.split("+") for member in self._groups.get(self.lexicon.group(name), ())]
             if facts:
                 return facts
-        return [] if loose else [group]
+        return [] if loose else ["name" if group == "own_name" else group]
 
     def resolved(self, asks: Sequence[tuple[str, bool]]) -> list[str]:
         """The persona's facts behind what was asked, each once."""

@@ -78,7 +78,7 @@ def negations(clause: Clause, found: set[str]) -> None:
             )
         if verb in BENIGN and verb not in CAPABLE:
             continue
-        if verb == "pai" and before in ("do", "wil"):
+        if verb == "pay" and before in ("do", "wil"):
             continue
         if gated(clause):
             found.add(gated(clause))
@@ -105,7 +105,7 @@ def negations(clause: Clause, found: set[str]) -> None:
 
 
 def gated(clause: Clause) -> str:
-    """What a "without", "until" or "unless" makes of a refusal: an obstacle, or a proof that is missing; else nothing."""
+    """What a "without", "until" or "unless" makes of a refusal: an obstacle, or that a proof is missing."""
     row = clause.row
     if any(word in GATES and FREE_OF.isdisjoint(row[at + 1 : at + 3]) for at, word in enumerate(row)):
         theirs = any(word in PROOFS and clause.dets[at] != "your" for at, word in enumerate(row))

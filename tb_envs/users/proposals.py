@@ -17,7 +17,6 @@ from .understanding import Phrase, Sentence, Understood, phrases
 _PRICES = frozenset(
     stems("difference extra additional more fee surcharge supplement charge cost price pay per top-up for total")
 )
-_FREE = frozenset(stems("free complimentary gratis"))
 _MORE = frozenset(stems("difference extra additional more surcharge supplement"))
 
 
@@ -151,6 +150,14 @@ class Proposals:
         return Answer("consented", (), "consent"), ""
 
 
+def _free(row: Sequence[str]) -> bool:
+    """Whether something costs nothing; a free room is none of it."""
+    return "complimentari" in row or any(
+        word == "free" and (row[at + 1 : at + 2] == ["of"] or row[at - 1 : at] == ["for"])
+        for at, word in enumerate(row)
+    )
+
+
 def _named_price(heard: Understood) -> int | None:
     """The amount that is a price: next to "difference" or "extra", else next to "fee" or "cost", else the last."""
     for marks in (_MORE, _PRICES):
@@ -159,7 +166,7 @@ def _named_price(heard: Understood) -> int | None:
                 if marks.intersection(sentence.row[max(0, at - 5) : at + 4]):
                     return amount
     amounts = heard.amounts
-    if not amounts and any(not sentence.stems.isdisjoint(_FREE) for sentence in heard.sentences):
+    if not amounts and any(_free(sentence.row) for sentence in heard.sentences):
         return 0
     return amounts[-1] if amounts else None
 

@@ -168,7 +168,7 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
         out.asks = [fact for fact in out.asks if fact != ("booking", True) or "number" not in out.sentences[-1].row]
     out.consent = out.consent and not choice
     for sentence in out.sentences:
-        if choice:
+        if choice or ("done" in sentence.ends and not sentence.asks):
             sentence.proposes = False
         elif not sentence.ends and (sentence.amounts or out.alternative):
             sentence.proposes = True
@@ -220,6 +220,10 @@ def _consents(clause: Clause) -> bool:
         if row in (["may", "i"], ["can", "i"], ["shal", "i"], ["shal", "we"], ["may", "we"]):
             return True
         if row[0] in ACTION_OF and "you" not in row and row[0] != "bil":
+            return True
+        if "would" in row and any(
+            row[near : near + 2] in (["if", "i"], ["if", "we"]) for near in range(1, len(row) - 2)
+        ):
             return True
         if row[0] == "mind" and any(word in GET_VERBS for word in row[2:4]):
             return False
@@ -356,10 +360,15 @@ def _wider(
     if "whole" in labels and mood and not facts and "let" not in row[:1] and "hyp" not in labels:
         out.whole = True
     if "contact_detail" in labels and mood and not facts and (clause.question or row[0] not in ("i", "we")):
+        if "number" in row and not clause.values:
+            out.asks.append(("phone", False))
+            return
         for channel in ("phone", "email"):
             if channel in row and (channel, False) not in out.asks:
                 out.asks.append((channel, False))
                 return
+        if clause.values:
+            return
         out.contact = out.contact or "contact" in row or ("reach" in row and clause.question)
     if "goal" in labels and not facts:
         out.goal = True
