@@ -119,7 +119,7 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
         info = self._info(tuple(self._episode.messages))
         info.update(
             task_id=task.id, domain=self.domain, split=self._frozen,
-            tools=task.domain.tool_definitions, instructions=task.instructions,
+            tools=list(task.domain.tool_definitions), instructions=task.instructions,
         )  # fmt: skip
         return observation, info
 

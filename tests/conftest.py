@@ -7,3 +7,4 @@ from importlib.metadata import EntryPoint
 import tb_envs.registration as registration
 
 registration._found()["library"] = EntryPoint("library", "toy_library:domain", registration.GROUP)
+registration.register_all()

@@ -11,8 +11,8 @@ from tb_envs.authoring import (
     Call,
     Mistake,
     Scenario,
+    Step,
     ToolFault,
-    changed,
     created,
     derived,
     happened,
@@ -30,6 +30,7 @@ from tb_envs.certify.mutants import installed, load, mutants_of
 from tb_envs.certify.runner import certify_one, fresh_ids
 from tb_envs.certify.task_proofs import PROOFS, certify_task
 from tb_envs.errors import DomainError
+from tb_envs.grading.expectations import Changed
 from tb_envs.registration import load_domain
 from tb_envs.task import Task, build_task, get_task
 
@@ -52,15 +53,24 @@ def _unneeded(s: Scenario) -> Scenario:
 
 
 def _guessed(s: Scenario) -> Scenario:
-    steps = [
-        replace(step, arguments={**step.arguments, "amount": "77.70"}) if _is_fee(step) else step for step in s.solution
-    ]
-    expects = [changed("fee", _model("loans"), s.expects[0].key, fee_cents=7770), s.expects[1]]  # type: ignore[union-attr]
+    steps = _with_fee(s, "77.70")
+    expects = [_fee_is(s, 7770), s.expects[1]]
     return replace(s, solution=steps, expects=expects)
 
 
-def _is_fee(step: object) -> bool:
-    return isinstance(step, Call) and step.tool == "set_fee"
+def _with_fee(s: Scenario, amount: object) -> list[Step]:
+    return [
+        replace(step, arguments={**step.arguments, "amount": amount})
+        if isinstance(step, Call) and step.tool == "set_fee"
+        else step
+        for step in s.solution
+    ]
+
+
+def _fee_is(s: Scenario, cents: int) -> Changed:
+    fee = s.expects[0]
+    assert isinstance(fee, Changed)
+    return replace(fee, fields={"fee_cents": cents})
 
 
 def _model(table: str) -> object:
@@ -99,13 +109,8 @@ def _order_broken(s: Scenario) -> Scenario:
 
 
 def _audit_objects(s: Scenario) -> Scenario:
-    fee = derived("0.10", "0")
-    steps = [
-        replace(step, arguments={**step.arguments, "amount": fee}) if _is_fee(step) else step for step in s.solution
-    ]
-    return replace(
-        s, solution=steps, expects=[changed("fee", _model("loans"), s.expects[0].key, fee_cents=10), s.expects[1]]
-    )  # type: ignore[union-attr]
+    steps = _with_fee(s, derived("0.10", "0"))
+    return replace(s, solution=steps, expects=[_fee_is(s, 10), s.expects[1]])
 
 
 def _fault(s: Scenario) -> Scenario:

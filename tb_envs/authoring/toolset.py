@@ -7,12 +7,13 @@ policy forbids. This module refuses tools without a docstring, without a line fo
 
 from __future__ import annotations
 
+import copy
 import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, cast, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
@@ -37,6 +38,28 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid", coerce_numbers_to_str=True, arbitrary_types_allowed=True)
 
 
+class ReadOnly(dict[str, Any]):
+    """A dict that refuses changes; a deep copy or a pickle of it is an ordinary dict."""
+
+    def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise TypeError("this tool definition is shared by all episodes; change a copy.deepcopy of it")
+
+    __setitem__ = __delitem__ = __ior__ = update = pop = popitem = setdefault = clear = _refuse
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Json:
+        return {key: copy.deepcopy(value, memo) for key, value in self.items()}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (dict, (dict(self),))
+
+
+def read_only(node: Any) -> Any:
+    """JSON-like data whose objects refuse changes."""
+    if isinstance(node, dict):
+        return ReadOnly({key: read_only(value) for key, value in cast("Json", node).items()})
+    return [read_only(item) for item in cast("list[Any]", node)] if isinstance(node, list) else node
+
+
 @dataclass(frozen=True)
 class Tool:
     """One tool of a domain."""
@@ -54,11 +77,9 @@ class Tool:
 
     @cached_property
     def definition(self) -> Json:
-        """The tool as an OpenAI-style function definition."""
-        return {
-            "type": "function",
-            "function": {"name": self.name, "description": self.description, "parameters": self.schema},
-        }
+        """The tool as an OpenAI-style function definition, read-only: every episode shows the same one."""
+        function = {"name": self.name, "description": self.description, "parameters": self.schema}
+        return read_only({"type": "function", "function": function})
 
     def validate(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments in their inner form, or a `ToolError` that names each wrong field and the accepted form."""

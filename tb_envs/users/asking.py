@@ -52,6 +52,7 @@ _NO_COMMAND = (
 )
 _LOOSE_BEFORE = each("which what whose me us")
 _LOOSE_ASK = stem_set("give tell need have share provide send confirm get require")
+_STAFF = stem_set("receptionist colleague manager agent staff employee person member waiter clerk representative")
 _SPECIFY = stem_set("specify name state clarify")
 _AFTER_LOOSE = _AUX | each("you i we it that for to on in of about or and with by at they she he be")
 _BLOCKING = frozenset(("wait", "bye", "done", "refused"))
@@ -212,7 +213,7 @@ def asked(clause: Clause, found: list[Span], mood: bool, consents: bool) -> list
     if not found:
         return []
     asks = mood or commanded(clause, found[0])
-    if not asks and not (clause.polite and not _BLOCKING.intersection(clause.labels)):
+    if not asks and "no" not in clause.row and (not clause.polite or _BLOCKING.intersection(clause.labels)):
         return []
     row, dets, words = clause.row, clause.dets, clause.words
     consent = consents and not any(word in QUESTION_WORDS for word in row)
@@ -221,7 +222,7 @@ def asked(clause: Clause, found: list[Span], mood: bool, consents: bool) -> list
         lo, hi = span.lo, span.hi
         mention: Mention = span.means
         det = dets[lo]
-        if words[lo].text == "reasons":
+        if words[lo].text == "reasons" or (mention.fact == "name" and row[hi : hi + 1] == ["of"] and _staff(row, hi)):
             continue
         if (
             det == "my"
@@ -231,7 +232,8 @@ def asked(clause: Clause, found: list[Span], mood: bool, consents: bool) -> list
             or valued(clause, hi)
         ):
             continue
-        if not asks and hi not in clause.polite and lo not in clause.polite:
+        missing = row[max(0, lo - 3) : lo] in (["i", "hav", "no"], ["we", "hav", "no"])
+        if not asks and not missing and hi not in clause.polite and lo not in clause.polite:
             continue
         before = row[lo - 1] if lo else ""
         if mention.fact in ("email", "phone") and hi - lo == 1:
@@ -262,6 +264,11 @@ def asked(clause: Clause, found: list[Span], mood: bool, consents: bool) -> list
         if mention.loose and row[lo] == "number" and len(found) > 1:
             out.pop()  # "the booking number, and what's the number?"
     return out
+
+
+def _staff(row: list[str], hi: int) -> bool:
+    """Whether the name is of one of the company's people."""
+    return not _STAFF.isdisjoint(row[hi + 1 : hi + 3])
 
 
 def _strong(clause: Clause) -> bool:

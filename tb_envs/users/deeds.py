@@ -39,8 +39,9 @@ from .ends import (
 from .lexicon import BOOKKEEPING, DONE_VERBS, PENDING_VERBS, PLAIN_PAST, THIRD, WEAK_DONE
 from .words import Is, each
 
-_YES = each("okai great sur right thank yes fin good perfect")
+_YES = each("okai alright great sur right thank yes fin good perfect")
 _OTHERS = each("them him her")
+_FINITE = each("is are was not can would wil cost mean hav")
 _TALKING = each("cal speak await writ chat talk")
 
 
@@ -51,11 +52,15 @@ def verbs(clause: Clause, found: set[str]) -> None:
     if (
         len(row) > 1
         and clause.words[1].text.endswith("ing")
-        and row[1] in WORK
-        and row[0] in ("okai", "great", "sur", "right", "thank")
+        and (row[1] in WORK or row[1] in DONE_VERBS)
+        and row[0] in _YES
     ):
         found.add(WAIT)
-    if row[0] in ("hold", "wait") or (len(row) < 3 and row[-1] in SOON) or (first.endswith("ing") and row[0] in WORK):
+    if (
+        row[0] in ("hold", "wait")
+        or (len(row) < 3 and row[-1] in SOON)
+        or (first.endswith("ing") and (row[0] in WORK or row[0] in DONE_VERBS) and _FINITE.isdisjoint(row))
+    ):
         found.add(WAIT)
     for at, word in enumerate(row):
         if at >= hyp:
@@ -76,7 +81,9 @@ def verbs(clause: Clause, found: set[str]) -> None:
         elif clause.words[at].text in REFUSING and not softened(row, at):
             found.add(REFUSED)
         elif word in ("wil", "shal", "go") and at and row[at - 1] in ("i", "we", "am", "are") and at + 1 < len(row):
-            follow = next((w for w in row[at + 1 : at + 3] if w not in ("to", "be", "need")), "")
+            follow = next((w for w in row[at + 1 : at + 4] if w not in ("to", "be", "need", "hav")), "")
+            if word == "go" and clause.words[at].text == "going" and row[at + 1] != "to":
+                found.add(WAIT)
             if follow in WORK and not {"pending", "contact", "bye"} & labels.keys():
                 found.add(WAIT)
         elif word in ("need", "hav") and row[at - 1 : at] in (["i"], ["we"]) and row[at + 1 : at + 2] == ["to"]:
@@ -193,7 +200,7 @@ def _finished(clause: Clause, at: int, found: set[str]) -> None:
     if (
         aux in ("is", "are")
         and not been
-        and (clause.general or (aux == "are" and word in GENERAL and not clause.dets[0]))
+        and (clause.general or (aux == "are" and word in GENERAL and not clause.dets[0] and row[0] != "you"))
     ):
         return
     if aux == "hav" and not been and not agent and word in INTRANSITIVE:
@@ -244,6 +251,7 @@ def _planned(clause: Clause, at: int, found: set[str]) -> None:
         return
     ing = clause.words[at].text.endswith("ing") and any(here in ("am", "are") for here in before)
     plan = any(here in ("wil", "shal", "go") for here in before) or "let" in before or ing
+    plan = plan or (word in HANDOVER and before[-2:] in (["hav", "to"], ["need", "to"]))
     if not plan or not ("i" in before or "we" in before or "let" in before or "be" in before):
         return
     rest = row[at + 1 : at + 9]

@@ -77,7 +77,7 @@ ACTIONS = {
 ACTION_OF = {word: action for action, words in ACTIONS.items() for word in words}
 STARTERS = each(
     "i we you it they he she there that can could may might would will shall should do is are have who what which when"
-    " where why how let here everything both nothing all"
+    " where why how let here everything both nothing all anything something"
 )
 """Stems that begin a new clause after "and", "or" or a comma (besides question words and imperatives)."""
 QUESTION_WORDS = each("what which who whose whom where when why how")
@@ -110,7 +110,7 @@ LABELS: dict[str, tuple[str, ...]] = {
         "(know|understand|establish|find out|work out|clarify|learn) (what|which|who|why|when|where|how)",
         "(want|like|wish|need|love|curious|have|try|here|going|good|help|useful) to (know|ask|have|get|take|see|hear|note|collect|confirm|verify)",
         "wondering", "wonder (what|which|if|whether|why|who|when|how)", "i ask", "asking for", "need from you",
-        "following", "(would|will) be (enough|sufficient|helpful|great|good|nice|useful|lovely|appreciated|perfect|needed)", "would help", "(is|are) (enough|sufficient)", "suffice", "will do nicely",
+        "following", "(would|will) be (enough|sufficient|helpful|great|good|nice|useful|lovely|appreciated|perfect|needed)", "would help", "(is|are) (enough|sufficient)", "suffice", "(will|would) (do|suffice)",
         "if you (could|can|would|do not mind|have|give|tell|share|provide|send|let|confirm|supply|remember|know)",
         "(once|when|after|as soon as|if|until) (i|we) (have|get|receive|got|see|know)",
         "(once|when|after|as soon as|until) you (have|send|provide|share|give|tell|confirm|supply)",
@@ -128,7 +128,7 @@ LABELS: dict[str, tuple[str, ...]] = {
     ),
     "contact_detail": ("contact (details|information|data)", "(reach|contact) you", "get hold of you", "get back to you"),
     "goal": (
-        "how (can|may|could|might|shall|do) (i|we) (|best) (help|assist|be of|serve|support)", "what can (i|we) (do|help|assist)", "what (can|may) i (help|get)",
+        "how (can|may|could|might|shall|do) (i|we) (|best) (help|assist|be of|serve|support|make|improve|brighten)", "what can (i|we) (do|help|assist)", "what (can|may) i (help|get)",
         "tell me more", "what (is|was|seems to be|appears to be) (|wrong) (|with) (issue|problem|matter|trouble|concern|request|question)", "what (is|seems) wrong",
         "what (do|would|did) you (want|like|need|wish|mean)", "what would you have", "what are you (looking for|trying to|hoping|after|asking)",
         "(describe|explain|clarify|elaborate|outline|summarise|repeat|rephrase|restate) (|on|for|me|to me) (issue|problem|request|situation|question|concern|what you|matter|that|more)",
@@ -146,9 +146,9 @@ LABELS: dict[str, tuple[str, ...]] = {
         "(do|would|will|can|could|did|if) you (agree|accept|consent|approve|authorise)", "you (agree|accept|consent|approve|okay|agreed)",
         "(happy|okay|fine|comfortable|alright) (with|for me|for us|to|if)", "ready for (me|us)", "you (happy|comfortable)", "have permission", "consent", "go-ahead", "authorise me",
         "are you sure", "you (are|) (sure|certain|positive)", "(say|reply|type|answer|respond|write|with) (yes|y|confirm|agree)", "yes or no", "(y|yes) or (n|no)",
-        "do you still (want|wish|need|like)", "nod", "say word", "(confirm|know|tell me) (|that|if|whether) (i|we) (should|may|can|shall)", "(confirm|agree|acknowledge) (|that) you (would|do|are|want|like|wish|agree|accept|happy|okay|understand|consent|willing)",
+        "do you want that", "is (that|it) what you (want|would like|need|wish)", "nod", "say word", "(confirm|know|tell me) (|that|if|whether) (i|we) (should|may|can|shall)", "(confirm|agree|acknowledge) (|that) you (would|do|are|want|like|wish|agree|accept|happy|okay|understand|consent|willing)",
         "is it (okay|alright|fine|acceptable) (if|to|for|that)", "objection", "good to (go|proceed)", "(accept|agree to|agree with) (that|terms|fee|charge|cost|price|conditions|amount)",
-        "how does that sound", "is that yes", "(|can you|could you|would you|will you|do you) give (me|us) (okay|go ahead|yes|approval|green light|consent|permission|nod)", "how is that", "what do you (say|think)", "okay to", "mind if (i|we)", "if (i|we) (go|proceed|cancel|change|move|charge|book|apply)",
+        "how does that sound", "is (that|it) yes", "(that|it|everything|they) (is|works|sounds|suits|are) (okay|fine|alright|good|acceptable|agreeable)", "(|can you|could you|would you|will you|do you) give (me|us) (okay|go ahead|yes|approval|green light|consent|permission|nod)", "how is that", "what do you (say|think)", "okay to", "mind if (i|we)", "if (i|we) (go|proceed|cancel|change|move|charge|book|apply)",
         "(can|may|could|do|shall|might) (i|we) have (okay|confirmation|approval|agreement|blessing|permission|consent)", "confirm (before|so|and i)",
     ),
     "check": (
@@ -161,7 +161,7 @@ LABELS: dict[str, tuple[str, ...]] = {
         "am i (speaking|talking|chatting)", "speaking (with|to)", "talking (with|to)", "is this", "are you", "still (correct|right|valid)", "correct", "right", "yes", "confirm", "accurate", "(am i|are we) (speaking|talking)",
     ),
     "alternative": (
-        "(would|do|will|did) you (|rather) (like|prefer|want|take|consider|be interested|be open|fancy|care)", "would you rather", "which (one|option|would|do|alternative|suits|of)",
+        "(would|will) you (|rather) (like|prefer|want|take|consider|be interested|be open|fancy|care)", "(do|did) you (|rather) (prefer|want|fancy)", "would you rather", "which (one|option|would|do|alternative|suits|of)",
         "(how|what) about", "(offer|propose|suggest)", "alternative", "alternatively", "instead", "option", "interested in", "open to",
         "(there is|there are|i have|we have|we do have) (|one|two) (available|alternative|option|room|suite)", "(is|are) available", "(i|we) (can|could|may|might|would) (|be able to|be happy to|be glad to)",
         "(can|could|may|shall) (i|we)", "(you|one) (can|could|may|might|are welcome to|would be able|are able)", "(prefer|rather|choose|pick)", "up to you", "choice", "in exchange", "what if",
@@ -170,17 +170,17 @@ LABELS: dict[str, tuple[str, ...]] = {
     "done": (
         "all (done|set|sorted|taken care|settled|fixed|arranged|complete|booked|in order)", "(it|that|which|everything|both|all) (is|are|has been|have been|was|were) (|all|both) (done|sorted|taken care|through|complete|settled|set|arranged|resolved|fixed|in place|dealt with|effective|live)",
         "(gone|went) (through|out)", "taken care of", "on way", "(is|are) (good to go|complete|successful|in effect|in place|cleared)",
-        "there you go", "you are (all set|set|booked|confirmed|in)", "dealt with", "managed to", "(was|were|been) able to (cancel|refund|change|move|book|waive|process|complete|upgrade|extend|apply|remove|arrange|issue|get|make|secure|reverse|add|do|correct|update|fix|have|sort)",
+        "there you go", "you are (all set|set|confirmed|in)", "dealt with", "managed to", "(was|were|been) able to (cancel|refund|change|move|book|waive|process|complete|upgrade|extend|apply|remove|arrange|issue|get|make|secure|reverse|add|do|correct|update|fix|have|sort)",
         "consider it done", "(refund|money|funds|credit|amount|it|that|reimbursement) (should|will|would) (appear|show|arrive|reach|land|be credited|be back|be with|be visible|hit|be in|be on|come)",
         "(refund|money|funds|credit|amount|cancellation|change|transaction|it) (took|has taken) (place|effect)", "(charge|fee|it|item|amount|booking) (is|are) (gone|off)", "done", "success", "mission accomplished", "(can|may) consider (it|that|matter|this) (closed|resolved|settled|done)",
     ),
     "refused": (
         "(turned|turning|turn) (it|that|you|request|refund|us|me|) down", "(said|says|say|answered|gave) no", "answer (is|was|remains) no", "(have|has|had|must|need|going|obliged|forced|required) (|to) (decline|refuse|reject|deny|turn down)",
-        "non refundable", "nonrefundable", "against (policy|rules|terms|regulations|procedure|hotel|company)", "out of question", "not option", "no (exception|refund|possibility|way|option|availability|compensation|reimbursement|flexibility|other option|alternative|leeway|discretion|entitlement|adjustment|basis|grounds|vacancy|suites|rooms|room|right to|provision|chance)",
+        "non refundable", "nonrefundable", "is no from", "charge (you|) (full|whole) (amount|price|stay|rate|fee)", "against (policy|rules|terms|regulations|procedure|hotel|company)", "out of question", "not option", "no (exception|refund|possibility|way|option|availability|compensation|reimbursement|flexibility|other option|alternative|leeway|discretion|entitlement|adjustment|basis|grounds|vacancy|suites|rooms|room|right to|provision|chance)",
         "sold out", "fully booked", "too late", "(outside|past|beyond|after|missed) (|of|that|free) (|cancellation|refund|return|free|24 hour|48 hour|notice|permitted|allowed|eligible) (window|period|deadline|limit|cut-off|timeframe)",
         "deadline (has|is) (passed|over|past|gone|expired)", "(has|have|is) expired", "ineligible", "prohibit", "(forbidden|forbid|forbids)", "(disallow|disallowed)", "nothing (|more|else|further) (|that) (i|we|to|can|could)", "nothing can", "nothing (|else) (is|are) (available|free|left|possible)", "(have|has|got|there is|there are) no (|other|better|more|further|free|such|suitable) (room|suite|availability|vacancy|space|table|option|bed)", "hands are tied", "regret (to|that)",
         "(decision|answer|this|that) (is|remains|stays) final", "no longer (possible|refundable|eligible|available|be|offer|apply|valid|changeable|cancellable|modifiable|refund|change|cancel)", "forfeit", "forfeited",
-        "(policy|rules|terms) (is|are) (clear|strict|firm)", "not in position", "impossible", "(afraid|sorry) (|but|it is|that is|answer is) (no|not)", "(stick|stand) (to|by|with)", "have to (follow|stick|respect|stand|adhere)", "rules are rules", "beyond my (control|power|authority)", "beyond what (i|we) (can|could)", "(decided|decide|ruled|spoke|voted) against", "unable", "(has|have) to stay", "must (stay|stand|remain)", "(charge|bill|fee|invoice|amount) (is|was) (correct|valid|justified|right|legitimate|accurate|in order)", "all (|suites|rooms|of them) (is|are) (taken|booked|gone|occupied|full)", "(we|hotel|house) (are|is) (full|booked)",
+        "(policy|rules|terms) (is|are) (clear|strict|firm)", "not in position", "impossible", "(afraid|sorry) (|but|it is|that is|answer is) (no|not)", "(stick|stand) (to|by|with)", "have to (follow|stick|respect|stand|adhere)", "rules are rules", "beyond my (control|power|authority)", "beyond what (i|we) (can|could)", "(decided|decide|ruled|spoke|voted) against", "unable", "(has|have) to stay", "must (stay|stand|remain)", "(charge|bill|fee|invoice|amount) (is|was) (correct|valid|justified|right|legitimate|accurate|in order)", "all (|suites|rooms|of them) (is|are) (taken|booked|gone|occupied|full)", "(we|hotel|house) (are|is) (full|booked)", "(room|suite|date|dates|night|nights|they|both) (is|are) (taken|gone|sold|booked out|occupied)",
         "(guest|holder|owner|husband|wife|customer|booker|himself|herself) (has|have|must|need|will need|would have|would need|should) (to|) (contact|call|write|speak|reach|confirm|authorise|email|phone)", "(discuss|talk about|speak about|share) (it|that|booking|anything|details) with (guest|holder|booker|owner)", "exclude", "off table", "unsuccessful",
     ),
     "kept": (

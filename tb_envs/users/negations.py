@@ -38,6 +38,8 @@ def negations(clause: Clause, found: set[str]) -> None:
     for at, word in enumerate(row):
         if at >= hyp:
             break
+        if word == "no" and at == len(row) - 1 and row[at - 1 : at] in (["is"], ["was"], ["remain"]):
+            found.add(REFUSED)
         if word == "no" and at + 1 < len(row) and row[at + 1] not in HARMLESS:
             rest = row[at + 1 : at + 6]
             if ({"can", "could", "wil", "may"} & set(rest)) and any(w in CAPABLE for w in rest) and "if" not in row:

@@ -64,7 +64,8 @@ def outcomes(clause: Clause) -> set[str]:
         found.add(KEPT)
     if "obstacle" in labels or _needs_approval(row):
         found.add(OBSTACLE)
-    if "done" in labels and labels["done"] < hyp and not _unsure(row, labels["done"]):
+    at = labels.get("done", hyp)
+    if at < hyp and not _unsure(row, at) and clause.words[at].text not in ("go", "going", "goes"):
         found.add(DONE)
     verbs(clause, found)
     negations(clause, found)

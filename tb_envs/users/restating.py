@@ -282,7 +282,7 @@ def _words(scene: _Scene) -> None:
     row = clause.row
     texts = {token.text for token in clause.words}
     stem_set = set(row)
-    if not NUMBERS.keys().isdisjoint(row):
+    if not NUMBERS.keys().isdisjoint(texts):
         for value in scene.known.of["number"]:
             if value.fact not in out.right:
                 _count(scene, value)
@@ -324,9 +324,9 @@ def _says(value: Value, here: set[str], clause: Clause) -> bool:
 def _count(scene: _Scene, value: Value) -> None:
     """As in "Two guests"."""
     row = scene.clause.row
-    for at, word in enumerate(row):
-        if word in NUMBERS and _counts(row, at, value):
-            scene.judge(value, NUMBERS[word] == value.number, scene.checking)
+    for at, token in enumerate(scene.clause.words):
+        if token.text in NUMBERS and _counts(row, at, value):
+            scene.judge(value, NUMBERS[token.text] == value.number, scene.checking)
 
 
 def _addressed(clause: Clause) -> Span | None:

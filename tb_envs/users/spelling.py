@@ -30,7 +30,7 @@ SHORT = {
     "reciept": "receipt", "reservaton": "reservation", "bookin": "booking", "telefon": "phone", "numer": "number",
 }  # fmt: skip
 STEMS = {
-    "sent": "send", "noted": "noted", "note": "note", "notes": "note", "agreement": "agree", "blessing": "blessing", "gave": "giv", "given": "giv", "told": "tel", "found": "find", "made": "mak", "paid": "pay",
+    "sent": "send", "noted": "noted", "note": "note", "notes": "note", "agreement": "agre", "agreed": "agre", "agrees": "agre", "agreeing": "agre", "blessing": "blessing", "gave": "giv", "given": "giv", "told": "tel", "found": "find", "made": "mak", "paid": "pay",
     "went": "go", "gone": "go", "going": "go", "doing": "do", "goes": "go", "took": "tak", "taken": "tak", "kept": "keep", "left": "leav",
     "has": "hav", "had": "hav", "have": "hav", "does": "do", "did": "do", "done": "done", "saw": "see", "seen": "see",
     "got": "get", "gotten": "get", "spoken": "speak", "heard": "hear", "held": "hold", "chosen": "choos",

@@ -43,6 +43,7 @@ class Sentence:
     row: list[str] = field(default_factory=list[str])
     asks: bool = False
     proposes: bool = False
+    closed: bool = False
     ends: set[str] = field(default_factory=set[str])
     amounts: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
 
@@ -107,7 +108,8 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
         sentence.stems.update(row)
         sentence.row += row
         out.cues.update(labels)
-        if "else" in labels and not clause.question and "not" in row[: labels["else"]]:
+        at_else = labels.get("else", -1)
+        if at_else >= 0 and not clause.question and ("not" in row[:at_else] or row[at_else + 3 :][:2] == ["i", "need"]):
             out.cues.discard("else")
         inherits = mood if before is not None else False
         mood = cue(clause, inherits)
@@ -122,7 +124,13 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
             chosen = [known[fact].group for fact in values.right if known[fact].kind in ("text", "place")]
             facts = facts or [(group, False) for group in chosen]
             choice = choice or bool(chosen)
-        elif clause.question and not any(consents) and not _offers(clause) and (values.right or values.wrong):
+        elif (
+            clause.question
+            and row[0] not in ("hav", "do")
+            and not any(consents)
+            and not _offers(clause)
+            and (values.right or values.wrong)
+        ):
             named = {known[fact].group for fact in (*values.right, *values.wrong)}
             if not any(word in QUESTION_WORDS for word in row):
                 facts = [fact for fact in facts if fact[0] not in named]
@@ -168,7 +176,7 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
         out.asks = [fact for fact in out.asks if fact != ("booking", True) or "number" not in out.sentences[-1].row]
     out.consent = out.consent and not choice
     for sentence in out.sentences:
-        if choice or ("done" in sentence.ends and not sentence.asks):
+        if choice or sentence.closed or ("done" in sentence.ends and not sentence.asks):
             sentence.proposes = False
         elif not sentence.ends and (sentence.amounts or out.alternative):
             sentence.proposes = True
@@ -213,7 +221,7 @@ def _consents(clause: Clause) -> bool:
     if at is not None and "confirmation" in row and row[row.index("confirmation") + 1 :][:1] in (["number"], ["email"]):
         at = None
     if clause.question:
-        if row[-1] in _TAGS - {"okai"} and row[:2] != ["is", "that"] and len(row) > 1:
+        if row[-1] in _TAGS - {"okai"} and row[:2] not in (["is", "that"], ["is", "it"]) and len(row) > 1:
             return False
         if len(row) > 1 and row[-1] in _ALONE and len(row) - 1 in clause.commas:
             return True
@@ -289,7 +297,7 @@ def _consents(clause: Clause) -> bool:
         return False
     if {"without", "befor", "can", "unabl"} & set(row[:at]) and "me" not in rest:
         return False
-    if row[0] == "if" and rest[:1] != ["if"]:
+    if (row[0] == "if" and rest[:1] != ["if"]) or {"know", "if"} <= set(row[:at]):
         return True
     if {"manager", "he", "she", "they", "supervisor"} & set(row[:at]):
         return False
@@ -377,6 +385,8 @@ def _wider(
             bool(labels) or bool(DOMAIN.intersection(row)) or sum(word in COMMON for word in row) * 3 >= len(row)
         )
     out.alternative = out.alternative or (not consents and not facts and _offers(clause))
+    if clause.question and row[-1] in _TAGS - {"okai"} and not consents:
+        sentence.closed = True  # "you have a twin room, correct?" offers nothing
     if clause.question and not facts:
         sentence.proposes = True
     if "alternative" in labels or consents or {"wil", "would", "could", "can"} & set(row):

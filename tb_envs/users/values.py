@@ -83,7 +83,8 @@ class Value:
     @cached_property
     def words(self) -> frozenset[str]:
         """Its stems."""
-        return frozenset(stem for stem in stems(self.text) if stem not in SKIP)
+        own = frozenset(stem for stem in stems(self.text) if stem not in SKIP)
+        return (own - {"room"}) or own
 
     @cached_property
     def others(self) -> frozenset[str]:

@@ -75,8 +75,9 @@ class Search:
         rows = self._rows(db, given, 1) if number > 1 else []
         if rows:
             return rows[0].rows_in_all
-        for name in given.keys() & self.owners.keys():
-            db.one(self.owners[name], given[name])
+        for name, value in given.items():
+            if name in self.owners:
+                db.one(self.owners[name], value)
         return 0
 
     def _rows(self, db: Db, given: Mapping[str, Any], number: int) -> list[Found]:
