@@ -31,7 +31,7 @@ class LocalBackend:
     def __init__(self, task: Task) -> None:
         self.task = task
         self.tools = task.domain.tools
-        self.store = SqliteStore(task.pages.apply(task.domain.image), task.domain.specs)
+        self.store = SqliteStore(task.domain.image, task.pages, task.domain.specs)
         self._ids = IdSource()
         self.db = Db(self.store.connection, task.domain.specs, self._ids, task.now, task.domain.articles)
         self._faults = {(fault.tool, fault.nth): fault for fault in task.scenario.tool_faults}

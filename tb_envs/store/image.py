@@ -7,6 +7,7 @@ reset is one copy. Images are a way to be fast: what identifies a state is its c
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,7 @@ from tb_envs.authoring.world import World
 from tb_envs.errors import DomainError
 from tb_envs.store.journal import TABLE, sqlite_ddl
 
+_kept = threading.local()
 PAGE = 1024
 """Bytes per page: small pages keep both the image and a task's share of it small."""
 
@@ -31,13 +33,30 @@ class Pages:
     length: int
     changed: tuple[tuple[int, bytes], ...]
 
-    def apply(self, seed: bytes) -> bytearray:
-        """The task's image, a copy of its own."""
-        image = bytearray(seed)
-        image.extend(bytes(max(0, self.length - len(seed))))
-        for start, page in self.changed:
-            image[start : start + len(page)] = page
-        return image
+    def load(self, raw: sqlite3.Connection, seed: bytes) -> None:
+        """Make the task's image the whole content of a connection.
+
+        The pages are laid into a kept copy of the seed and taken out again: writing a few dozen pages is cheaper than
+        copying all of them once more than SQLite does.
+        """
+        canvas = _canvas(seed)
+        if len(canvas) < self.length:
+            canvas.extend(bytes(self.length - len(canvas)))
+        try:
+            for start, page in self.changed:
+                canvas[start : start + PAGE] = page
+            raw.deserialize(memoryview(canvas)[: self.length])
+        finally:
+            for start, page in self.changed:
+                canvas[start : start + PAGE] = seed[start : start + PAGE].ljust(PAGE, b"\0")
+
+
+def _canvas(seed: bytes) -> bytearray:
+    """The thread's copy of a seed image."""
+    canvases: dict[int, tuple[bytes, bytearray]] = _kept.__dict__.setdefault("canvases", {})
+    if id(seed) not in canvases:
+        canvases[id(seed)] = (seed, bytearray(seed))  # the seed is kept too, so its id stays its own
+    return canvases[id(seed)][1]
 
 
 def build_seed(base: type[DeclarativeBase], specs: Mapping[str, TableSpec], world: World) -> bytes:
@@ -46,6 +65,8 @@ def build_seed(base: type[DeclarativeBase], specs: Mapping[str, TableSpec], worl
     raw.execute(f"PRAGMA page_size={PAGE}")
     raw.execute("PRAGMA foreign_keys=ON")
     engine = create_engine("sqlite://", creator=lambda: raw, poolclass=StaticPool)
+    for table in base.metadata.tables.values():  # keys are text: one tree instead of a table and an index
+        table.dialect_options["sqlite"]["with_rowid"] = False
     base.metadata.create_all(engine)
     _write(raw, world)
     for statement in sqlite_ddl(specs):
@@ -58,21 +79,28 @@ def build_seed(base: type[DeclarativeBase], specs: Mapping[str, TableSpec], worl
 
 def build_pages(seed: bytes, world: World) -> Pages:
     """The pages that a task's rows change in the seed image."""
-    raw = sqlite3.connect(":memory:", isolation_level=None)
-    try:
-        raw.deserialize(seed)
-        raw.execute("PRAGMA foreign_keys=ON")
-        _write(raw, world)
-        raw.execute(f"DELETE FROM {TABLE}")
-        image = raw.serialize()
-    finally:
-        raw.close()
+    raw = _workbench()
+    raw.deserialize(seed)
+    _write(raw, world)
+    raw.execute(f"DELETE FROM {TABLE}")
+    image = raw.serialize()
     changed = [
         (start, image[start : start + PAGE])
         for start in range(0, len(image), PAGE)
         if image[start : start + PAGE] != seed[start : start + PAGE]
     ]
     return Pages(len(image), tuple(changed))
+
+
+def _workbench() -> sqlite3.Connection:
+    """The thread's connection for building tasks: kept, because a new one would read the schema again (1 ms)."""
+    raw: sqlite3.Connection | None = getattr(_kept, "raw", None)
+    if raw is None:
+        raw = _kept.raw = sqlite3.connect(":memory:", isolation_level=None, cached_statements=256)
+        raw.execute("PRAGMA foreign_keys=ON")
+    if raw.in_transaction:  # the task before broke while it was written
+        raw.execute("ROLLBACK")
+    return raw
 
 
 def _write(raw: sqlite3.Connection, world: World) -> None:

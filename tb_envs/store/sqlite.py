@@ -17,6 +17,7 @@ from sqlalchemy.pool import QueuePool
 
 from tb_envs.authoring.models import TableSpec
 from tb_envs.store.dump import canonical_dump
+from tb_envs.store.image import Pages
 from tb_envs.store.journal import TABLE, RowChange, read_change
 
 KEPT = 64
@@ -52,13 +53,13 @@ def engine() -> Engine:
 class SqliteStore:
     """One episode's database."""
 
-    def __init__(self, image: bytes | bytearray, specs: Mapping[str, TableSpec]) -> None:
+    def __init__(self, seed: bytes, pages: Pages, specs: Mapping[str, TableSpec]) -> None:
         self.specs = specs
         self.connection: Connection = engine().connect()
         raw = self.connection.connection.driver_connection
         assert isinstance(raw, sqlite3.Connection)
         self.raw = raw
-        raw.deserialize(image)
+        pages.load(raw, seed)
         self._seen = 0
 
     def begin(self) -> None:

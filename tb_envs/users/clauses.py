@@ -14,6 +14,10 @@ from .words import DETERMINER, MARK, NOW, PLEASE, RULE, WORD, Is, Token, each, t
 
 PHRASES = compiled(LABELS)
 MAX_CLAUSES, MAX_WORDS = 120, 60
+_PAIRED = {("all", "right"): "alright", ("doubl", "check"): "recheck"}
+_PAIRS = frozenset(first for first, _ in _PAIRED)
+_PREPOSITIONS = each("before until til")
+_SOMEONE = each("i we you he she they it that there manager supervisor someone team housekeeping company approver")
 _SOFT = frozenset(",-:")
 _JOINING = each("and so then")
 _ALWAYS_SPLIT = each("but because although whereas however")
@@ -80,8 +84,8 @@ def clauses(text: str) -> list[Clause]:
         if part == WORD:
             if row:
                 last = row[-1]
-                if stem == "right" and last == "all":
-                    row[-1] = "alright"
+                if last in _PAIRS and (last, stem) in _PAIRED:
+                    row[-1] = _PAIRED[last, stem]
                     continue
                 if stem in _ALWAYS_SPLIT or len(row) >= MAX_WORDS:
                     out.append(clause)
@@ -160,7 +164,8 @@ def _label(heard: list[Clause]) -> None:
             clause.hyp, clause.hyp_word = 0, why
         elif (at := labels.get("hyp")) is not None:
             word = clause.row[at]
-            if at and at == len(clause.row) - 1 and word in ("before", "once"):
-                continue  # "as I said before"
+            follow = clause.row[at + 1] if at + 1 < len(clause.row) else ""
+            if (not follow and word == "once") or (word in _PREPOSITIONS and follow not in _SOMEONE):
+                continue  # "as I said before", "before arrival", "until tomorrow"
             clause.hyp, clause.hyp_word = at, word
             hypothetical, why = clause.sentence, word

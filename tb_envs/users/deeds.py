@@ -39,28 +39,17 @@ from .ends import (
 from .lexicon import BOOKKEEPING, DONE_VERBS, PENDING_VERBS, PLAIN_PAST, THIRD, WEAK_DONE
 from .words import Is, each
 
-_YES = each("okai alright great sur right thank yes fin good perfect")
+_YES = each("okai alright great sur right thank yes fin good perfect you so much")
 _OTHERS = each("them him her")
 _FINITE = each("is are was not can would wil cost mean hav")
+_LATER = each("pending contact bye")
 _TALKING = each("cal speak await writ chat talk")
 
 
 def verbs(clause: Clause, found: set[str]) -> None:
     """Done and pending verbs, and the agent's plans."""
     row, hyp, labels = clause.row, clause.hyp, clause.labels
-    first = clause.words[0].text
-    if (
-        len(row) > 1
-        and clause.words[1].text.endswith("ing")
-        and (row[1] in WORK or row[1] in DONE_VERBS)
-        and row[0] in _YES
-    ):
-        found.add(WAIT)
-    if (
-        row[0] in ("hold", "wait")
-        or (len(row) < 3 and row[-1] in SOON)
-        or (first.endswith("ing") and (row[0] in WORK or row[0] in DONE_VERBS) and _FINITE.isdisjoint(row))
-    ):
+    if row[0] in ("hold", "wait") or (len(row) < 3 and row[-1] in SOON) or _working(clause):
         found.add(WAIT)
     for at, word in enumerate(row):
         if at >= hyp:
@@ -68,6 +57,8 @@ def verbs(clause: Clause, found: set[str]) -> None:
         if word in DONE_VERBS or word in PENDING_VERBS:
             if _past(clause, at):
                 _finished(clause, at, found)
+            elif at > 1 and clause.words[at - 1].text == "did" and row[at - 2] in ("i", "we"):
+                found.add(DONE)
             else:
                 _planned(clause, at, found)
         elif (
@@ -75,16 +66,17 @@ def verbs(clause: Clause, found: set[str]) -> None:
             and "not" not in row[max(0, at - 2) : at]
             and at + 2 < len(row)
             and row[at + 1] in ("me", "us")
-            and (row[at + 2] not in NOT_WORK or (row[at + 2] == "ask" and not THIRD.isdisjoint(row)))
+            and _lets(row, at + 2)
         ):
-            found.add(WAIT)
+            if row[at + 2] not in HANDOVER and not (row[at + 2] == "put" and "through" in row):
+                found.add(WAIT)
         elif clause.words[at].text in REFUSING and not softened(row, at):
             found.add(REFUSED)
         elif word in ("wil", "shal", "go") and at and row[at - 1] in ("i", "we", "am", "are") and at + 1 < len(row):
             follow = next((w for w in row[at + 1 : at + 4] if w not in ("to", "be", "need", "hav")), "")
             if word == "go" and clause.words[at].text == "going" and row[at + 1] != "to":
                 found.add(WAIT)
-            if follow in WORK and not {"pending", "contact", "bye"} & labels.keys():
+            if follow in WORK and _LATER.isdisjoint(labels):
                 found.add(WAIT)
         elif word in ("need", "hav") and row[at - 1 : at] in (["i"], ["we"]) and row[at + 1 : at + 2] == ["to"]:
             if row[at + 2 : at + 3] and row[at + 2] in WORK:
@@ -107,6 +99,24 @@ def verbs(clause: Clause, found: set[str]) -> None:
             and _busy(row, at)
         ):
             found.add(WAIT)
+
+
+def _working(clause: Clause) -> bool:
+    """As in "Thank you, checking that now": work, without saying whose."""
+    for word, token in zip(clause.row[:4], clause.words, strict=False):
+        if token.text.endswith("ing") and (word in WORK or word in DONE_VERBS):
+            return _FINITE.isdisjoint(clause.row)
+        if word not in _YES:
+            break
+    return False
+
+
+def _lets(row: list[str], at: int) -> bool:
+    """Whether "let me …" means work to wait for: "let me ask the manager", not "let me ask you"."""
+    word, follow = row[at], row[at + 1 : at + 2]
+    if word == "ask":
+        return not THIRD.isdisjoint(row)
+    return word not in NOT_WORK or (word == "get" and follow in (["that"], ["it"]))
 
 
 def _busy(row: list[str], at: int) -> bool:
@@ -195,6 +205,8 @@ def _finished(clause: Clause, at: int, found: set[str]) -> None:
             return
         if word in ("pay", "plac") and not agent:
             return
+    if word == "carri" and "out" not in rest:
+        return
     if word == "book" and not (agent or been or clause.now or (aux == "is" and at == len(row) - 1)):
         return
     if (
@@ -245,7 +257,7 @@ def _planned(clause: Clause, at: int, found: set[str]) -> None:
     before = row[max(0, at - 5) : at]
     if "you" in before and not ("i" in before or "we" in before or "me" in before):
         return
-    if any(here in MODAL or here in ("not", "never") for here in before):
+    if any(here in MODAL or here in ("not", "never", "abl") for here in before):
         return
     if "let" in before and word not in HANDOVER and word != "put":
         return

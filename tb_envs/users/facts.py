@@ -108,7 +108,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "arrival",
-            ("(arriv|check in|checkin|start|starting|begin|beginning|first|booked|booking|stay|original|current) (date|day|night)", "check in", "date of (stay|booking|arriv|check in|visit|trip)", "when (is|was|are|do|did|does|will|were|would) (you|stay|booking|it|trip|guest|she|he|they) (|be) (|plan to|planning to|due to|supposed to|scheduled to|going to|hoping to) (arriv|check in|start|begin|come|staying|get here|stay|travelling)", "when (is|was) (booking|stay|trip|visit|arriv|check in)", "(day|date) (you|it) (arriv|check in|start)", "(day|date|night) (are|do|were|did|is|was|does) (you|stay|booking|it) (arriv|check in|start|stay|booking|staying|begin)", "arriv", "from when"),
+            ("(arriv|check in|checkin|start|starting|begin|beginning|first|booked|booking|stay|original|current) (date|day|night)", "check in", "date of (stay|booking|arriv|check in|visit|trip)", "when (is|was|are|do|did|does|will|were|would) (you|stay|booking|it|trip|guest|she|he|they) (|be) (|plan to|planning to|due to|supposed to|scheduled to|going to|hoping to) (arriv|check in|start|begin|come|staying|get here|stay|travelling)", "when (is|was) (booking|stay|trip|visit|arriv|check in)", "(day|date) (you|it) (arriv|check in|start)", "(day|date|night) (are|do|were|did|is|was|does) (you|stay|booking|it) (arriv|check in|start|stay|booking|staying|begin)", "arriv", "when you (are|will be|) (coming|checking in|staying)", "from when"),
             ("I arrive on {value}.", "Arrival is {value}.", "We check in on {value}.", "The check-in date is {value}."),
             "date",
         ),
@@ -119,7 +119,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "departure",
-            ("(depart|check out|end|ending|last|leaving) (date|day|night)", "check out", "date of (depart|check out)", "when (is|was|are|do|did|does|will|were|would) (you|stay|booking|it|trip|guest) (|be) (|plan to|planning to|due to|supposed to|scheduled to|going to|hoping to) (leav|depart|check out|end|finish)", "(day|date) (you|it) (leav|depart|check out|end)", "(day|date) (are|do|were|did|is|does) (you|stay|it) (leav|depart|check out|end)", "depart", "(until|till) when", "how long until"),
+            ("(depart|check out|end|ending|last|leaving) (date|day|night)", "check out", "date of (depart|check out)", "when (is|was|are|do|did|does|will|were|would) (you|stay|booking|it|trip|guest) (|be) (|plan to|planning to|due to|supposed to|scheduled to|going to|hoping to) (leav|depart|check out|end|finish)", "(day|date) (you|it) (leav|depart|check out|end)", "(day|date) (are|do|were|did|is|does) (you|stay|it) (leav|depart|check out|end)", "depart", "when you (are|will|will be|plan to|are planning to|want to|) (leav|check out)", "(until|till) when", "how long until"),
             ("I leave on {value}.", "Departure is {value}.", "We check out on {value}.", "The check-out date is {value}."),
             "date",
         ),
@@ -141,7 +141,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "new_dates",
-            ("(new|desired|preferred|alternative|replacement|target|requested|revised|updated|wanted|other|different|proposed|ideal) (date|dates|day|night)", "(date|dates|day) (would|will|do|did|should|shall|could|can) (you|we|i|it) (|be) (like|want|wish|prefer|move|change|suit|need|rather|choose|come|have in mind|thinking|looking|hoping|switch|work|rebook|reschedule|postpone|book)", "(date|dates|day) in mind", "(date|dates|day) (are|is) (you|it) (thinking|looking|hoping|moving|changing)", "(date|dates|day) (would|will|could) (suit|work|be better|be best|be convenient)", "(move|change|reschedule|postpone|switch|shift) (|it|stay|booking|that) (to|until|for) (what|which|when)", "to (which|what) (date|dates|day)", "(date|dates|day) (instead|you have in mind|you want|you would like|you prefer|to move|to change|you wish|suits|works|work|would suit|would work|to switch|would you)", "when (instead|would suit|suits you|works)", "for when", "when (would|do|will|should|could) (you|we|i|it) (like|want|prefer|wish|move|come|rather)", "(date|dates|day) (we|i) (move|change|should)"),
+            ("(new|desired|preferred|alternative|replacement|target|requested|revised|updated|wanted|other|different|proposed|ideal) (date|dates|day|night)", "(date|dates|day) (would|will|do|did|should|shall|could|can) (you|we|i|it) (|be) (like|want|wish|prefer|move|change|suit|need|rather|choose|come|have in mind|thinking|looking|hoping|switch|work|rebook|reschedule|postpone|book)", "(date|dates|day) in mind", "(date|dates|day) (are|is) (you|it) (thinking|looking|hoping|moving|changing)", "(date|dates|day) (would|will|could) (suit|work|be better|be best|be convenient)", "(move|change|reschedule|postpone|switch|shift) (|it|stay|booking|that) (to|until|for) (what|which|when)", "to (which|what) (date|dates|day)", "(date|dates|day) (instead|you have in mind|you want|you would like|you would prefer|you prefer|to move|to change|you wish|suits|works|work|would suit|would work|to switch)", "when (instead|would suit|suits you|works)", "for when", "when (would|do|will|should|could) (you|we|i|it) (like|want|prefer|wish|move|come|rather)", "(date|dates|day) (we|i) (move|change|should)"),
             ("I'd like {value}.", "The new date would be {value}.", "{value} would be best.", "Could we make it {value}?"),
             "date",
         ),
@@ -202,7 +202,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "property",
-            ("(which|what) (hotel|property|location|branch|city|town|site|house|of our|one of our|place|resort|store|office|destination)", "(hotel|property|resort|branch) (name|location|you|is|was|are|did|city)", "(name|location) of (hotel|property|resort|branch)", "(city|town|location|property|destination)", "where (is|was|are|did|do|will|were) (you|booking|stay|it|that|hotel|reservation|room) (|book|booked|stay|staying|for|located|going|planning)", "where (is|was|are|were|will) (booking|stay|hotel|you)", "where about"),
+            ("(which|what) (hotel|property|location|branch|city|town|site|house|of our|one of our|place|resort|store|office|destination)", "(hotel|property|resort|branch) (name|location|you|is|was|are|did|city)", "(name|location) of (hotel|property|resort|branch)", "(city|town|location|property|destination)", "where (are|did|do|will|were) (you|we|he|she|they) (book|booked|stay|staying|going|planning)", "where (is|was) (booking|stay|it|that|hotel|reservation|room)", "where (is|was|are|were|will) (booking|stay|hotel|you)", "where about"),
             ("It's {value}.", "The hotel in question is {value}.", "At {value}."),
             "place",
         ),

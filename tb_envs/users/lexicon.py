@@ -28,7 +28,7 @@ DONE_VERBS = stem_set(
     " reduce compensate reimburse release block unblock freeze lock replace reorder ship enroll enrol activate"
     " deactivate enable disable assign provision revoke renew honour honor shorten attach combine consolidate void"
     " withdraw return exchange deduct discount lower increase raise lift order create generate print execute secure"
-    " postpone shift link initiate trigger launch fulfil fulfill give set do take rectify handle redeem register relocate make pay put accept bring terminate"
+    " postpone shift link carry initiate trigger launch fulfil fulfill give set do take rectify handle redeem register relocate make pay put accept bring terminate"
     " wipe clear deduct price-match dispatch deliver install unlock reset top-up guarantee place extend implement drop"
 )
 PLAIN_PAST = each(
@@ -148,7 +148,7 @@ LABELS: dict[str, tuple[str, ...]] = {
         "are you sure", "you (are|) (sure|certain|positive)", "(say|reply|type|answer|respond|write|with) (yes|y|confirm|agree)", "yes or no", "(y|yes) or (n|no)",
         "do you want that", "is (that|it) what you (want|would like|need|wish)", "nod", "say word", "(confirm|know|tell me) (|that|if|whether) (i|we) (should|may|can|shall)", "(confirm|agree|acknowledge) (|that) you (would|do|are|want|like|wish|agree|accept|happy|okay|understand|consent|willing)",
         "is it (okay|alright|fine|acceptable) (if|to|for|that)", "objection", "good to (go|proceed)", "(accept|agree to|agree with) (that|terms|fee|charge|cost|price|conditions|amount)",
-        "how does that sound", "is (that|it) yes", "(that|it|everything|they) (is|works|sounds|suits|are) (okay|fine|alright|good|acceptable|agreeable)", "(|can you|could you|would you|will you|do you) give (me|us) (okay|go ahead|yes|approval|green light|consent|permission|nod)", "how is that", "what do you (say|think)", "okay to", "mind if (i|we)", "if (i|we) (go|proceed|cancel|change|move|charge|book|apply)",
+        "how does that sound", "is (that|it) yes", "as yes", "(yes|okay|confirmation) from you", "(that|it|everything|they) (is|works|sounds|suits|are) (okay|fine|alright|good|acceptable|agreeable)", "(|can you|could you|would you|will you|do you) give (me|us) (okay|go ahead|yes|approval|green light|consent|permission|nod)", "how is that", "what do you (say|think)", "okay to", "mind if (i|we)", "if (i|we) (go|proceed|cancel|change|move|charge|book|apply)",
         "(can|may|could|do|shall|might) (i|we) have (okay|confirmation|approval|agreement|blessing|permission|consent)", "confirm (before|so|and i)",
     ),
     "check": (
@@ -172,14 +172,14 @@ LABELS: dict[str, tuple[str, ...]] = {
         "(gone|went) (through|out)", "taken care of", "on way", "(is|are) (good to go|complete|successful|in effect|in place|cleared)",
         "there you go", "you are (all set|set|confirmed|in)", "dealt with", "managed to", "(was|were|been) able to (cancel|refund|change|move|book|waive|process|complete|upgrade|extend|apply|remove|arrange|issue|get|make|secure|reverse|add|do|correct|update|fix|have|sort)",
         "consider it done", "(refund|money|funds|credit|amount|it|that|reimbursement) (should|will|would) (appear|show|arrive|reach|land|be credited|be back|be with|be visible|hit|be in|be on|come)",
-        "(refund|money|funds|credit|amount|cancellation|change|transaction|it) (took|has taken) (place|effect)", "(charge|fee|it|item|amount|booking) (is|are) (gone|off)", "done", "success", "mission accomplished", "(can|may) consider (it|that|matter|this) (closed|resolved|settled|done)",
+        "(refund|money|funds|credit|amount|cancellation|change|transaction|it) (took|has taken) (place|effect)", "(charge|fee|it|item|amount|booking) (is|are) (gone|off)", "done", "success", "successful", "mission accomplished", "(can|may) consider (it|that|matter|this) (closed|resolved|settled|done)",
     ),
     "refused": (
         "(turned|turning|turn) (it|that|you|request|refund|us|me|) down", "(said|says|say|answered|gave) no", "answer (is|was|remains) no", "(have|has|had|must|need|going|obliged|forced|required) (|to) (decline|refuse|reject|deny|turn down)",
         "non refundable", "nonrefundable", "is no from", "charge (you|) (full|whole) (amount|price|stay|rate|fee)", "against (policy|rules|terms|regulations|procedure|hotel|company)", "out of question", "not option", "no (exception|refund|possibility|way|option|availability|compensation|reimbursement|flexibility|other option|alternative|leeway|discretion|entitlement|adjustment|basis|grounds|vacancy|suites|rooms|room|right to|provision|chance)",
         "sold out", "fully booked", "too late", "(outside|past|beyond|after|missed) (|of|that|free) (|cancellation|refund|return|free|24 hour|48 hour|notice|permitted|allowed|eligible) (window|period|deadline|limit|cut-off|timeframe)",
         "deadline (has|is) (passed|over|past|gone|expired)", "(has|have|is) expired", "ineligible", "prohibit", "(forbidden|forbid|forbids)", "(disallow|disallowed)", "nothing (|more|else|further) (|that) (i|we|to|can|could)", "nothing can", "nothing (|else) (is|are) (available|free|left|possible)", "(have|has|got|there is|there are) no (|other|better|more|further|free|such|suitable) (room|suite|availability|vacancy|space|table|option|bed)", "hands are tied", "regret (to|that)",
-        "(decision|answer|this|that) (is|remains|stays) final", "no longer (possible|refundable|eligible|available|be|offer|apply|valid|changeable|cancellable|modifiable|refund|change|cancel)", "forfeit", "forfeited",
+        "(decision|answer|this|that) (is|remains|stays) final", "no longer (possible|free|refundable|eligible|available|be|offer|apply|valid|changeable|cancellable|modifiable|refund|change|cancel)", "forfeit", "forfeited",
         "(policy|rules|terms) (is|are) (clear|strict|firm)", "not in position", "impossible", "(afraid|sorry) (|but|it is|that is|answer is) (no|not)", "(stick|stand) (to|by|with)", "have to (follow|stick|respect|stand|adhere)", "rules are rules", "beyond my (control|power|authority)", "beyond what (i|we) (can|could)", "(decided|decide|ruled|spoke|voted) against", "unable", "(has|have) to stay", "must (stay|stand|remain)", "(charge|bill|fee|invoice|amount) (is|was) (correct|valid|justified|right|legitimate|accurate|in order)", "all (|suites|rooms|of them) (is|are) (taken|booked|gone|occupied|full)", "(we|hotel|house) (are|is) (full|booked)", "(room|suite|date|dates|night|nights|they|both) (is|are) (taken|gone|sold|booked out|occupied)",
         "(guest|holder|owner|husband|wife|customer|booker|himself|herself) (has|have|must|need|will need|would have|would need|should) (to|) (contact|call|write|speak|reach|confirm|authorise|email|phone)", "(discuss|talk about|speak about|share) (it|that|booking|anything|details) with (guest|holder|booker|owner)", "exclude", "off table", "unsuccessful",
     ),
@@ -188,8 +188,7 @@ LABELS: dict[str, tuple[str, ...]] = {
     ),
     "pending": (
         "pending", "await", "(waiting|wait) (for|on) (manager|approval|answer|decision|response|reply|team|supervisor|feedback|review|partner|outcome|them|him|her|sign-off|someone)", "under review", "(is|are|being|be) (reviewed|looked at|looked into|investigated|assessed|considered|examined)",
-        "no (answer|decision|response|reply|word|verdict|feedback)", "(have|has|is|are|been) not (|been) (decided|answered|responded|replied|come back|heard|reviewed|reached|determined|ruled)", "(has|have|is) yet to", "yet to (|be) (answer|decide|respond|reply|approve|hear|come|review)", "(have|has) not (yet) ",
-        "(remain|is|stay) (open|undecided|outstanding|unresolved)", "on hold", "in (queue|progress|review|hands)",
+        "no (answer|decision|response|reply|word|verdict|feedback)", "(have|has|is|are|been) not (|been) (decided|answered|responded|replied|come back|heard|reviewed|reached|determined|ruled)", "(has|have|is) yet to", "yet to (|be) (answer|decide|respond|reply|approve|hear|come|review)",         "(remain|is|stay) (open|undecided|outstanding|unresolved)", "on hold", "in (queue|progress|review|hands)",
         "(with|before|in front of) (manager|supervisor|finance|department|specialist|billing|management)", "will (decide|review|investigate|take over|assess|examine)", "take it from here", "take over", "decision (is|will be) (made|taken|with)", "waiting list", "waitlist",
         "(did|has|have) not (reply|replied|respond|responded|answer|answered|decide|decided|come back|get back)", "(someone|somebody|team|manager|colleague|specialist|department) will", "(sit|sits|sitting) with", "next business day",
     ),
@@ -224,6 +223,6 @@ LABELS: dict[str, tuple[str, ...]] = {
         "(certainly|absolutely|definitely|sure|naturally|noted|understood|perfect|great|excellent|wonderful|lovely|fantastic|awesome|brilliant|super|okay|fine|alright|gladly|welcome|right|good|yes|cool|superb|splendid|terrific)", "(got|get) it", "(happy|merry) (anniversary|birthday|holidays|christmas|honeymoon)", "all right", "very well", "my pleasure", "fair enough", "makes sense", "not problem", "feel for you", "(condolences|sympathies|sympathy|sympathise|heart goes)", "congratulations", "take time", "in good hands", "(gladly|with pleasure)",
     ),
 }  # fmt: skip
-EXAMPLES = frozenset(stems("eg example instance format looks starts begins beginning like something"))
+EXAMPLES = frozenset(stems("eg example instance format looks starts begins beginning"))
 OTHERS = each("us support hotline office front-desk desk")
 """Next to a value they mark it as the company's own (write to *us* at …)."""

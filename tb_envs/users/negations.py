@@ -28,6 +28,9 @@ from .ends import (
     UNVERIFIED,
 )
 from .lexicon import CAPABLE, DONE_VERBS, LOOK
+from .words import each
+
+_PEOPLE = each("manager supervisor he she colleagu person someone")
 
 
 def negations(clause: Clause, found: set[str]) -> None:
@@ -78,6 +81,8 @@ def negations(clause: Clause, found: set[str]) -> None:
                 (w for w in row[at + 1 : at + 8] if w != "abl" and (w in CAPABLE or w in LOOK or w in DONE_VERBS)),
                 "abl",
             )
+        if verb == "availabl" and not _PEOPLE.isdisjoint(row[:at]):
+            continue
         if verb in BENIGN and verb not in CAPABLE:
             continue
         if verb == "pay" and before in ("do", "wil"):

@@ -28,12 +28,14 @@ from .ends import (
 )
 from .negations import gated, negations
 
+_UNDONE = frozenset((NOT_YET, REFUSED, WAIT, PENDING, PROMISE, OBSTACLE, NOT_FOUND))
+
 
 def outcomes(clause: Clause) -> set[str]:
     """All that the clause says of the kinds above."""
     found: set[str] = set()
     labels, row = clause.labels, clause.row
-    if "wait" in labels and not clause.question:
+    if "wait" in labels and "thank" not in row[: labels["wait"]]:
         found.add(WAIT)
     if clause.question:
         return found
@@ -69,9 +71,9 @@ def outcomes(clause: Clause) -> set[str]:
         found.add(DONE)
     verbs(clause, found)
     negations(clause, found)
-    if (
-        clause.now and not found & {NOT_YET, REFUSED, WAIT, PENDING, PROMISE, OBSTACLE, NOT_FOUND} and _state(clause)
-    ) or (row[0] == "new" and ("is" in row or "are" in row) and not PRICES.intersection(row)):
+    if (clause.now and _UNDONE.isdisjoint(found) and _state(clause)) or (
+        row[0] == "new" and ("is" in row or "are" in row) and not PRICES.intersection(row)
+    ):
         found.add(DONE)
     return found
 
@@ -106,6 +108,7 @@ def _state(clause: Clause) -> bool:
     row = clause.row
     return (
         row[0] not in ("i", "we", "let", "what", "so")
+        and "not" not in row
         and any(word in ("is", "are", "hav", "run", "start", "begin", "end", "last") for word in row)
         and not any(token.text.endswith("ing") and token.text not in ("booking", "parking") for token in clause.words)
         and not PRICES.intersection(row[:4])

@@ -6,13 +6,14 @@ Refuses relative dates ("tomorrow"): they are not read at all.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
-from functools import cached_property
+from typing import Any, Generic, TypeVar
 
 from .phrases import stems
 from .words import MARK, Is, Token, cents, each, tokens
 
+T = TypeVar("T")
 Day = tuple[int, int, int]
 """Year or 0, month, day."""
 _MONTHS = "january february march april may june july august september october november december"
@@ -22,7 +23,19 @@ _COUNT = "zero one two three four five six seven eight nine ten eleven twelve"
 _TO = frozenset(("to", "and", "until", "till"))
 NUMBERS = {word: at for at, word in enumerate(_COUNT.split())}
 SKIP = each("is are was the of for in at on to and or as under with it that")
-_ROOMS = each("single double twin king queen suite deluxe family studio penthouse triple")
+_ROOMS = each("single double twin king queen suite deluxe studio penthouse triple")
+
+
+class _once(Generic[T]):
+    """A value computed at its first use and kept; `functools.cached_property` without its lock."""
+
+    def __init__(self, make: Callable[[Any], T]) -> None:
+        self._make, self._name = make, make.__name__
+        self.__doc__ = make.__doc__
+
+    def __get__(self, holder: Any, owner: Any = None) -> T:
+        value = holder.__dict__[self._name] = self._make(holder)
+        return value
 
 
 class Value:
@@ -40,22 +53,22 @@ class Value:
         """Whether only its own words can tell it: no other spelling, no list of what else there is."""
         return not self._same_as and not self._values and self.group != "room"
 
-    @cached_property
+    @_once
     def key(self) -> str:
         """Letters and digits, or for a phone or a card digits only."""
         return (digits(self.text) if self.kind in ("phone", "digits") else "") or squash(self.text)
 
-    @cached_property
+    @_once
     def same(self) -> tuple[str, ...]:
         """Other spellings that are as good."""
         return tuple(squash(spelled) for spelled in self._same_as)
 
-    @cached_property
+    @_once
     def days(self) -> tuple[Day, ...]:
         """The dates in it."""
         return tuple(day for spelled in (self.text, *self._same_as) for day in _days(spelled))
 
-    @cached_property
+    @_once
     def number(self) -> int | None:
         """Cents of an amount, else the number in it."""
         out: int | None = None
@@ -70,23 +83,23 @@ class Value:
                 out = NUMBERS[token.text]
         return out
 
-    @cached_property
+    @_once
     def heard_as(self) -> frozenset[str]:
         """Its words as they are."""
         return frozenset(self.text.lower().split())
 
-    @cached_property
+    @_once
     def numbered(self) -> bool:
         """Whether it is told by digits (a number plate): then other spellings fit too."""
         return len(self.key) > 3 and any(letter.isdigit() for letter in self.key)
 
-    @cached_property
+    @_once
     def words(self) -> frozenset[str]:
         """Its stems."""
         own = frozenset(stem for stem in stems(self.text) if stem not in SKIP)
         return (own - {"room"}) or own
 
-    @cached_property
+    @_once
     def others(self) -> frozenset[str]:
         """Stems of other values of this kind in the domain."""
         others = (*self._values, *_ROOMS) if self.group == "room" else self._values
@@ -106,12 +119,12 @@ class Values(dict[str, Value]):
 
 def squash(text: str) -> str:
     """Letters and digits only."""
-    return "".join(letter for letter in text.lower() if letter.isalnum())
+    return "".join(filter(str.isalnum, text.lower()))
 
 
 def digits(text: str) -> str:
     """ASCII digits only."""
-    return "".join(letter for letter in text if letter in "0123456789")
+    return "".join(filter("0123456789".__contains__, text))
 
 
 def said(value: object) -> str:
