@@ -15,6 +15,10 @@ from tb_envs.store.dump import Dump
 from tb_envs.store.journal import RowChange
 
 
+as_text = json.JSONEncoder(ensure_ascii=False).encode
+"""A result as the agent reads it; made once, since `json.dumps` would build an encoder for every call."""
+
+
 class ToolResult(NamedTuple):
     """One answer of a tool.
 
@@ -54,4 +58,4 @@ class Backend(Protocol):
 def error_result(kind: str, message: str, arguments: Mapping[str, Any] | None = None) -> ToolResult:
     """An error result: ``unknown_tool``, ``invalid_arguments``, ``refused`` or ``temporary_failure``."""
     data = {"error": {"type": kind, "message": message}}
-    return ToolResult(False, data, json.dumps(data, ensure_ascii=False), arguments or {})
+    return ToolResult(False, data, as_text(data), arguments or {})

@@ -7,7 +7,6 @@ in the database (a constraint, an oversize number) is an error result; anything 
 from __future__ import annotations
 
 import difflib
-import json
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping
@@ -17,7 +16,7 @@ from sqlalchemy.exc import DBAPIError
 
 from tb_envs.authoring.scenario import ToolFault
 from tb_envs.errors import BackendError, ToolError
-from tb_envs.session.backend import ToolResult, error_result
+from tb_envs.session.backend import ToolResult, as_text, error_result
 from tb_envs.store.db import Db, IdSource
 from tb_envs.store.dump import Dump
 from tb_envs.store.journal import RowChange
@@ -67,7 +66,7 @@ class LocalBackend:
             raise BackendError(f"tool {tool} broke: {type(error).__name__}: {error}") from error
         if fault is not None:
             return error_result("temporary_failure", fault.says, checked)
-        return ToolResult(True, data, json.dumps(data, ensure_ascii=False), checked)
+        return ToolResult(True, data, as_text(data), checked)
 
     def _write(self, function: Any, checked: Mapping[str, Any]) -> dict[str, Any]:
         self._ids.mark()

@@ -1,0 +1,38 @@
+"""The documents are true: their Python runs, their commands exist, their links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tb_envs.cli import COMMANDS
+
+ROOT = Path(__file__).parent.parent
+PAGES = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+
+
+def blocks(page: str, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", (ROOT / page).read_text("utf-8"), re.DOTALL)
+
+
+def test_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    space: dict[str, object] = {}
+    for block in blocks("README.md", "python"):
+        exec(compile(block, "README.md", "exec"), space)
+    assert "0.0 failure" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_and_links_exist(page: str) -> None:
+    text = (ROOT / page).read_text("utf-8")
+    for command in re.findall(r"\btbx ([a-z]+)\b", text):
+        assert command in COMMANDS, f"{page}: tbx {command}"
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    for target in re.findall(r"`make ([a-z]+)", text):
+        assert target in targets, f"{page}: make {target}"
+    for link in re.findall(r"\]\((?!https?:)([^)#]+)\)", text):
+        assert (ROOT / link).exists(), f"{page}: {link}"
+    for path in re.findall(r"`((?:tb_envs|tb_trainer|domains|benchmarks)/[\w/.]+\.\w+)`", text):
+        assert (ROOT / path).exists(), f"{page}: {path}"
