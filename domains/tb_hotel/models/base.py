@@ -1,0 +1,28 @@
+"""The declarative base, and the constraints that tables share."""
+
+from typing import Any, get_args
+
+from sqlalchemy import CheckConstraint
+from sqlalchemy.orm import DeclarativeBase
+
+from tb_hotel.models.kinds import Currency
+
+
+def one_of(column: str, values: Any) -> CheckConstraint:
+    """The column holds one of the members of a ``Literal``."""
+    listed = ", ".join(f"'{value}'" for value in get_args(values))
+    return CheckConstraint(f"{column} IN ({listed})", name=f"{column}_is_known")
+
+
+def not_negative(column: str) -> CheckConstraint:
+    """The amount or count is zero or more."""
+    return CheckConstraint(f"{column} >= 0", name=f"{column}_not_negative")
+
+
+def in_usd() -> CheckConstraint:
+    """This company keeps all its books in US dollars."""
+    return one_of("currency", Currency)
+
+
+class Base(DeclarativeBase):
+    """All tables of the hotel company."""
