@@ -47,7 +47,7 @@ class Pages:
                 canvas[start : start + PAGE] = page
             raw.deserialize(memoryview(canvas)[: self.length])
         finally:
-            for start, page in self.changed:
+            for start, _ in self.changed:
                 canvas[start : start + PAGE] = seed[start : start + PAGE].ljust(PAGE, b"\0")
 
 

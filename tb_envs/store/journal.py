@@ -10,10 +10,13 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from sqlalchemy.dialects.sqlite import dialect as sqlite_dialect
+
 from tb_envs.authoring.models import TableSpec
 
 TABLE = "_journal"
 Values = tuple[Any, ...]
+_quote = sqlite_dialect().identifier_preparer.quote  # only where it is needed: the text of triggers is in every image
 
 
 class RowChange(NamedTuple):
@@ -54,7 +57,7 @@ def sqlite_ddl(specs: Mapping[str, TableSpec]) -> list[str]:
 
 
 def _values(side: str, columns: Iterable[str]) -> str:
-    return "json_array(" + ", ".join(f'{side}."{column}"' for column in columns) + ")"
+    return f"json_array({','.join(f'{side}.{_quote(column)}' for column in columns)})"
 
 
 def read_change(row: tuple[int, str, str, str | None, str | None], call: int) -> RowChange:

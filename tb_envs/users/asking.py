@@ -36,6 +36,8 @@ _OTHER_VERBS = (
         " confirm find located receive update cancel refund process book change send pay got appreciate seems looks"
     )
 )
+_BEEN = each("been was were")
+_RELATIVE = [[word, "which"] for word in ("under", "with", "to", "in", "on", "by")]
 _TAGS = each("correct right yes okai accurat true")
 _FRESH = {"arrival": "new_arrival", "departure": "new_departure", "dates": "new_dates"}
 NO_VALUE = each(
@@ -54,7 +56,7 @@ _LOOSE_BEFORE = each("which what whose me us")
 _LOOSE_ASK = stem_set("give tell need have share provide send confirm get require")
 _STAFF = stem_set("receptionist colleague manager agent staff employee person member waiter clerk representative")
 _SPECIFY = stem_set("specify name state clarify")
-_AFTER_LOOSE = _AUX | each("you i we it that for to on in of about or and with by at they she he be")
+_AFTER_LOOSE = _AUX | each("cal you i we it that for to on in of about or and with by at they she he be")
 _BLOCKING = frozenset(("wait", "bye", "done", "refused"))
 
 
@@ -93,6 +95,7 @@ def cue(clause: Clause, inherits: bool = False) -> bool:
             text = clause.words[at].text
             if (
                 not text.endswith(("ed", "ion"))
+                and (at or not text.endswith("ing"))
                 and not (text[-1] == "s" and text[-2:] != "ss")
                 and text not in ("sent", "said", "told", "gave", "given")
                 and _customers(row, clause.commas, at)
@@ -205,7 +208,7 @@ def _agents_need(row: list[str], at: int) -> bool:
     before = row[max(0, at - 5) : at]
     if "not" in before or "never" in before or "you" in before:
         return False
-    return "i" in before or "we" in before or at == 0
+    return "i" in before or "we" in before or (at == 0 and _BEEN.isdisjoint(row))
 
 
 def asked(clause: Clause, found: list[Span], mood: bool, consents: bool) -> list[tuple[str, bool]]:
@@ -230,6 +233,10 @@ def asked(clause: Clause, found: list[Span], mood: bool, consents: bool) -> list
             or _after_name(clause, lo)
             or (mention.loose and not _directly(clause, span))
             or valued(clause, hi)
+        ):
+            continue
+        if mention.loose and (
+            (row[max(0, lo - 2) : lo] in _RELATIVE and span is not found[0]) or words[lo].text in ("code", "codes")
         ):
             continue
         missing = row[max(0, lo - 3) : lo] in (["i", "hav", "no"], ["we", "hav", "no"])

@@ -79,7 +79,7 @@ def verbs(clause: Clause, found: set[str]) -> None:
             if follow in WORK and _LATER.isdisjoint(labels):
                 found.add(WAIT)
         elif word in ("need", "hav") and row[at - 1 : at] in (["i"], ["we"]) and row[at + 1 : at + 2] == ["to"]:
-            if row[at + 2 : at + 3] and row[at + 2] in WORK:
+            if row[at + 2 : at + 3] and row[at + 2] in WORK and "back" not in row[at + 3 : at + 5]:
                 found.add(WAIT)
         elif (
             word in ("wil", "should", "shal")
@@ -187,7 +187,12 @@ def _finished(clause: Clause, at: int, found: set[str]) -> None:
         or (BOOKKEEPING.intersection(row[max(0, at - 4) : at]) and not agent)
     ):
         return
-    if "record" in clause.labels and clause.labels["record"] < at and not (agent and "hav" in row[:at]):
+    if (
+        "record" in clause.labels
+        and clause.labels["record"] < at
+        and not (agent and "hav" in row[:at])
+        and not (been and row[clause.labels["record"]] == "you")
+    ):
         return
     if word == "confirm" and (agent or not aux or PERSONAL.intersection(row[:at])):
         return

@@ -299,7 +299,7 @@ GENERIC: tuple[Generic, ...] = (
         ),
         ("pet_details", "dog", "animal", "pets"),
     ),
-    Generic(Fact("birth_date", ("birth date", "date of birth", "birthday", "birthdate", "(when|where) (were|was) you born", "born"), ("I was born on {value}.", "My date of birth is {value}."), "date"), ("date_of_birth", "dob", "birthday")),
+    Generic(Fact("birth_date", ("birth date", "date of birth", "birthday", "birthdate", "(day|date|year|month) (of|) you birth", "(day|year|month) of birth", "(when|where) (were|was) you born", "born"), ("I was born on {value}.", "My date of birth is {value}."), "date"), ("date_of_birth", "dob", "birthday")),
     Generic(Fact("address", ("(home|billing|mailing|post|street|delivery|shipping|residential|current|invoice|full) address", "address (on|for|line|of|you)", "street", "address", "where (do|should|shall|can) (you live|we ship|we send|we deliver|we post)"), ("My address is {value}.", "It's {value}."), "text"), ("home_address", "billing_address", "street", "new_address", "delivery_address")),
     Generic(Fact("postcode", ("(post|zip) number", "zip", "postcode", "postcod"), ("The postcode is {value}.", "It's {value}."), "text"), ("zip", "zip_code", "postal_code")),
     Generic(Fact("time", ("(what|which) time (|will you|do you|would you|are you|did you|is|should i expect you|can we expect you) (|arriv|check in|check out|leav|depart|come|coming|landing|land|be here|get here|get in)", "(arriv|check in|check out|pickup|start|expected|estimated) time", "time of (arriv|depart|day|check in|check out)", "eta", "how (late|early)", "around what time"), ("At {value}.", "Around {value}."), "time"), ("arrival_time", "eta", "check_in_time", "departure_time")),

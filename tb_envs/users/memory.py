@@ -14,6 +14,7 @@ from .understanding import Understood
 from .values import Value, Values, said
 from .vocabulary import Compiled, identifying, teach
 
+_PERSONAL = frozenset(("birth_date", "postcode", "address", "card", "password"))
 _BARE = ("It's {value}", "{value}.", "It is {value}")
 
 
@@ -54,10 +55,11 @@ class Memory:
 
     def _learn(self, name: str) -> str:
         group = self.lexicon.group(name)
-        if group not in self.lexicon.facts:
+        words = name.split("_")
+        if group not in self.lexicon.facts or (len(words) > 1 and self.lexicon.means(words) != group):
             if self.tree is None:
                 self.tree = {}
-            teach(self.tree, name, (name.replace("_", " "),))
+            teach(self.tree, group, (" ".join(words),))
         members = self._groups.setdefault(group, [])
         if name not in members:
             members.append(name)
@@ -132,6 +134,10 @@ class Memory:
         if not facts and heard.whole:
             facts = self.identity()
         return facts
+
+    def identifies(self, fact: str) -> bool:
+        """Whether it is something to identify a customer by, known or not."""
+        return fact in _PERSONAL or identifying(self.lexicon.fact(fact))
 
     def identity(self) -> list[str]:
         """What it gives when asked to identify itself in general."""

@@ -37,6 +37,8 @@ def outcomes(clause: Clause) -> set[str]:
     labels, row = clause.labels, clause.row
     if "wait" in labels and "thank" not in row[: labels["wait"]]:
         found.add(WAIT)
+    if row == ["on", "it"]:
+        found.add(WAIT)
     if clause.question:
         return found
     hyp = clause.hyp
@@ -59,6 +61,7 @@ def outcomes(clause: Clause) -> set[str]:
         "refused" in labels
         and labels["refused"] < hyp
         and not _listed(row, labels["refused"])
+        and not _harmless(row, labels["refused"])
         and not softened(row, labels["refused"])
     ):
         found.add(gated(clause) or REFUSED)
@@ -67,7 +70,7 @@ def outcomes(clause: Clause) -> set[str]:
     if "obstacle" in labels or _needs_approval(row):
         found.add(OBSTACLE)
     at = labels.get("done", hyp)
-    if at < hyp and not _unsure(row, at) and clause.words[at].text not in ("go", "going", "goes"):
+    if at < hyp and not _unsure(row, at) and clause.words[at].text not in ("go", "going", "goes") and not _read(row, at):
         found.add(DONE)
     verbs(clause, found)
     negations(clause, found)
@@ -90,6 +93,18 @@ def _needs_approval(row: list[str]) -> bool:
 def _listed(row: list[str], at: int) -> bool:
     """As in "We have a flexible and a non-refundable rate"."""
     return row[at] in ("non", "nonrefundabl") and at > 0 and not BE.intersection(row[:at])
+
+
+def _harmless(row: list[str], at: int) -> bool:
+    """As in "there is nothing to pay", "no rooms have been released so far"."""
+    if row[at] == "nothing":
+        return row[at + 1 : at + 2] == ["to"] and row[at + 2 : at + 3] != ["do"] and "can" not in row[at:]
+    return row[at] == "no" and {"hav", "been"} <= set(row[at + 1 : at + 6])
+
+
+def _read(row: list[str], at: int) -> bool:
+    """As in "I have gone through your bill"."""
+    return row[at] == "go" and row[at + 1 : at + 2] == ["through"] and ("i" in row[:at] or "we" in row[:at])
 
 
 def _unsure(row: list[str], at: int) -> bool:

@@ -5,7 +5,7 @@ Refuses to speak: it holds what is owed, which refusals were answered, and what 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tb_envs.authoring.persona import Lines, Persona, Request
@@ -24,10 +24,30 @@ from .ends import (
     WAIT,
 )
 from .lexicon import ACTION_OF, COMMON
-from .phrases import stems
+from .phrases import stem_set, stems
 from .understanding import Phrase, Sentence, Understood, phrases
 
 _ALL = frozenset(("both", "everything", "all"))
+
+
+_EMPTY = stem_set(
+    "booking stay room hotel request want wish like need right correct understand take sure confirm case guest mr mrs ask"
+    " asking help please thing something today day night order contact call get"
+)
+_IMPLIED = {
+    stem_set("better suite"): "upgrade",
+    stem_set("longer later"): "extend",
+    stem_set("dates"): "change",
+    stem_set("twice drop duplicate"): "cancel",
+    stem_set("back money"): "refund",
+}
+MAIN = frozenset(("cancel", "change", "upgrade", "extend"))
+"""Kinds of request of which nobody means one by naming another."""
+
+
+def content_of(words: Iterable[str]) -> set[str]:
+    """The words that say what it is about."""
+    return {word for word in words if len(word) > 2 and word.isalpha() and word not in COMMON and word not in _EMPTY}
 
 
 @dataclass(slots=True)
@@ -50,7 +70,16 @@ class Errand:
         """The kinds of action its words name."""
         lines = [self.opens] if isinstance(self.opens, str) else self.opens
         words = {stem for line in lines for stem in stems(line)} | {stem for phrase in self.topic for stem in phrase}
-        return {ACTION_OF[word] for word in words if word in ACTION_OF}
+        return {ACTION_OF[word] for word in words if word in ACTION_OF} | {
+            action for pair, action in _IMPLIED.items() if not pair.isdisjoint(words)
+        }
+
+    @property
+    def content(self) -> set[str]:
+        """The words that its wording does not share with every other request."""
+        lines = [self.opens] if isinstance(self.opens, str) else self.opens
+        words = {stem for line in lines for stem in stems(line)} | {stem for phrase in self.topic for stem in phrase}
+        return content_of(words)
 
 
 def errands(persona: Persona) -> list[Errand]:

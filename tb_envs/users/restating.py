@@ -14,7 +14,7 @@ from .clauses import Clause
 from .lexicon import EXAMPLES, OTHERS
 from .phrases import Span, stems
 from .spelling import DROPPED
-from .values import NUMBERS, SKIP, Value, Values, dates, digits, same_day, squash
+from .values import NUMBERS, SKIP, Value, Values, dates, digits, same_day, squash, times
 from .words import Is, Token, cents, each
 
 _CURRENCY = each("usd eur gbp chf dollar dollars euro euros pound pounds bucks cad aud francs cents")
@@ -28,6 +28,7 @@ _COUNTED = {
     "rooms": frozenset(("room",)),
 }
 _NAMES = frozenset(("name", "surname", "caller"))
+_YOURS = each("you leav depart keep until til out stay hour time extend")
 _TITLES = each("mr mrs ms miss dr")
 
 
@@ -83,7 +84,9 @@ def restated(clause: Clause, found: list[Span], known: Values, checking: bool, c
         out.amounts = _amounts(clause.words, clause.values)
         _exact(scene)
         _dates(scene, consenting)
-    if checking or consenting or found:
+    if known.of["time"]:
+        _hours(scene)
+    if checking or consenting or found or known.contested:
         _words(scene)
     return out
 
@@ -138,6 +141,15 @@ def _exact(scene: _Scene) -> None:
                 _number(scene, at, token)
 
 
+def _hours(scene: _Scene) -> None:
+    """Hours of the day: a wrong one only where the customer's own leaving is checked."""
+    clause, heard = scene.clause, times(scene.clause.words)
+    for value in scene.known.of["time"] if heard else ():
+        right = any(minutes in value.minutes for _, minutes in heard)
+        about = scene.names(value) or not _YOURS.isdisjoint(clause.row) or not clause.values
+        scene.judge(value, right, (scene.checking or value.contested) and about and "arriv" not in clause.row)
+
+
 def _same_phone(one: str, other: str) -> bool:
     return one.endswith(other[-7:]) or other.endswith(one[-7:])
 
@@ -186,7 +198,8 @@ def _number(scene: _Scene, at: int, token: Token) -> None:
             scene.judge(value, cents(token.text) == value.number, scene.asking)
     for value in of["number"]:
         if _counts(row, at, value) or _room(row, at, value) or scene.names(value):
-            scene.judge(value, token.value == value.number, scene.asking or value.contested)
+            if not _denied(row, at):
+                scene.judge(value, token.value == value.number, scene.checking or value.contested)
 
 
 def _room(row: list[str], at: int, value: Value) -> bool:
@@ -244,7 +257,9 @@ def _meant(scene: _Scene, mine: list[Value], role: str, told: bool, consenting: 
     row, clause = scene.clause.row, scene.clause
     fresh = not _NEW.isdisjoint(row)
     if told and not fresh:
-        return [value for value in mine if value.group == role]
+        return [value for value in mine if value.group == role] or [
+            value for value in mine if value.group == f"new_{role}" and (scene.checking or consenting)
+        ]
     named = [value for value in mine if scene.names(value) and value.group != "dates"]
     if named:
         return [
@@ -325,8 +340,13 @@ def _count(scene: _Scene, value: Value) -> None:
     """As in "Two guests"."""
     row = scene.clause.row
     for at, token in enumerate(scene.clause.words):
-        if token.text in NUMBERS and _counts(row, at, value):
-            scene.judge(value, NUMBERS[token.text] == value.number, scene.checking)
+        if token.text in NUMBERS and _counts(row, at, value) and not _denied(row, at):
+            scene.judge(value, NUMBERS[token.text] == value.number, scene.checking or value.contested)
+
+
+def _denied(row: list[str], at: int) -> bool:
+    """As in "four nights, not five", "rather than 5"."""
+    return row[at - 1 : at] == ["not"] or row[max(0, at - 2) : at] in (["rather", "than"], ["instead", "of"])
 
 
 def _addressed(clause: Clause) -> Span | None:

@@ -22,13 +22,14 @@ from .ends import DONE, OBSTACLE, PENDING, PROMISE, REFUSED, WAIT
 from .phrasing import LINES
 from .proposals import Answer, Proposals
 from .reply import Reply
-from .requests import Errand, verdicts
+from .requests import MAIN, Errand, content_of, verdicts
 from .understanding import Understood, phrases, understand
 
 CONNECTED = ("And", "Also", "One", "Oh", "By", "Actually", "Another", "While", "Besides", "Plus", "Wait", "There")
 """Beginnings of a request that brings its own connection along."""
 ROUNDS = 3
 """Answers after the goodbye, at most."""
+_SAID = frozenset((DONE, REFUSED, PENDING))
 
 
 class ScriptedUser(Courtesy):
@@ -80,8 +81,9 @@ class ScriptedUser(Courtesy):
     def _answer(self, heard: Understood) -> None:
         """Answers everything that has an answer."""
         corrected = self._restated(heard)
-        given = self._facts(heard)
+        offers = [] if corrected else self._proposals.offers(heard, self._done)
         told = self._tell(heard)
+        given = self._facts(heard, bool(offers))
         busy = given or corrected or told or heard.consent or heard.alternative
         due = [e for e in self._errands if e.state == "open"]
         if self._parted:
@@ -89,7 +91,6 @@ class ScriptedUser(Courtesy):
         ends = [] if corrected else verdicts(heard, due, busy)
         if not ends and not busy and self._stands(heard):
             ends = [(e, REFUSED) for e in self._errands if e.state == "open" and e.pressed]
-        offers = [] if corrected else self._proposals.offers(heard, self._done)
         for offer in offers:
             self._respond(offer)
         took = any(answer.act.startswith("accepted:") for answer in offers)
@@ -105,6 +106,8 @@ class ScriptedUser(Courtesy):
                     errand.state = "open"
         elif not (pressed or given or told or corrected or puzzled):
             self._after_news(ends, heard)
+        if (heard.second or "else" in heard.cues) and not (pressed or corrected or self._parted):
+            self._next_request(heard)
 
     def _after_news(self, ends: Sequence[tuple[Errand, str]], heard: Understood) -> None:
         """Nothing is left to answer: what an end, or the lack of one, leads to."""
@@ -117,9 +120,21 @@ class ScriptedUser(Courtesy):
         elif any(end != OBSTACLE for _, end in ends) and heard.cues & {"else", "bye"}:
             self._remind()
 
+    def _next_request(self, heard: Understood) -> None:
+        """Asked what else there is: the request that waits, else the one that is still open."""
+        following = next((e for e in self._errands if e.state == "waiting" and e.after in ("settled", "halfway")), None)
+        if following is not None:
+            self._raise(following, "settled")
+        elif heard.second and not self._acts and not self._settled():
+            self._say(next(e for e in reversed(self._errands) if e.state == "open").opens)
+            self._act("repeated_request")
+
     def _restated(self, heard: Understood) -> bool:
         memory = self._memory
         wrong = [fact for fact in heard.wrong if fact not in memory.refused]
+        hidden = [fact for fact in (*heard.right, *heard.wrong) if fact in memory.refused] if heard.checking else []
+        for fact in hidden:
+            self._give(fact)
         for fact in wrong:
             if fact in self.persona.mistaken:
                 self._say(self.persona.mistaken[fact] or LINES["yielded"])
@@ -131,19 +146,31 @@ class ScriptedUser(Courtesy):
                 self._act(f"corrected:{fact}")
         if heard.checking and heard.right:
             asked = memory.resolved(heard.asks)
-            right = [fact for fact in heard.right if fact not in asked]
+            right = [fact for fact in heard.right if fact not in asked and fact not in hidden]
             if right:
                 self._say(LINES["rest_right" if wrong else "yes_right"])
             for fact in right:
                 self._act(f"confirmed:{fact}")
-        elif heard.sure and not heard.consent and not wrong:
+        claimed = memory.resolved([(group, True) for group in heard.claimed if group != "booking" or not heard.contact])
+        for fact in claimed:
+            if fact in memory.lacks:
+                self._give(fact)
+        if heard.sure and not heard.consent and not self._acts:
             self._sure(heard)
         return any(act.startswith("corrected:") for act in self._acts)
 
     def _sure(self, heard: Understood) -> None:
         """As in "So you want to cancel, is that right?"."""
-        mine = set[str]().union(*(errand.actions for errand in self._errands if errand.state != "waiting"))
-        if heard.actions and mine and not heard.actions & mine:
+        named = [errand for errand in self._errands if errand.state != "waiting"]
+        mine = set[str]().union(*(errand.actions for errand in named))
+        theirs = content_of(word for sentence in heard.sentences for word in sentence.row)
+        shared = any(not errand.content.isdisjoint(theirs) for errand in named)
+        main = heard.actions & MAIN
+        if main:
+            other = not main & mine and (bool(mine & MAIN) or not shared)
+        else:
+            other = bool(heard.actions) and not heard.actions & mine and not shared
+        if other:
             self._say(LINES["that_is_wrong"])
             self._say(self._errands[0].opens)
             self._act("corrected:request")
@@ -151,10 +178,11 @@ class ScriptedUser(Courtesy):
             self._say(LINES["yes_right"])
             self._act("confirmed:request")
 
-    def _facts(self, heard: Understood) -> bool:
+    def _facts(self, heard: Understood, offered: bool) -> bool:
         memory = self._memory
         facts = memory.owed if memory.owed and not heard.asks else memory.asked(heard)
         memory.owed = []
+        facts = self._no_strays(facts, heard, offered)
         facts = [
             fact for fact in facts if f"confirmed:{fact}" not in self._acts and f"corrected:{fact}" not in self._acts
         ]
@@ -170,6 +198,19 @@ class ScriptedUser(Courtesy):
             self._act("unknown:identity")
             return True
         return bool(facts)
+
+    def _no_strays(self, facts: list[str], heard: Understood, offered: bool) -> list[str]:
+        """Without the facts it has never heard of, where the message has an answer without them."""
+        memory = self._memory
+        if "told:secret" in self._acts:
+            callers = {"caller", "own_name"}  # "are you the guest?" is answered by the secret
+            facts = memory.resolved([ask for ask in heard.asks if ask[0] not in callers])
+        strays = [fact for fact in facts if fact not in memory.texts and fact not in memory.lacks]
+        if not strays:
+            return facts
+        answered = offered or self._acts or heard.consent or heard.alternative or heard.ends & _SAID
+        kept = () if answered else strays if len(strays) == len(facts) else [f for f in strays if memory.identifies(f)]
+        return [fact for fact in facts if fact not in strays or fact in kept]
 
     def _tell(self, heard: Understood) -> bool:
         """Secrets and small questions, each under its own words only."""

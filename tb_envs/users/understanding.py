@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .asking import asked, cue, mentions, question_word, restates
+from .asking import asked, cue, mentions, question_word, restates, valued
 from .clauses import Clause, clauses
-from .lexicon import ACTION_OF, COMMON, DOMAIN, QUESTION_WORDS
+from .lexicon import ACTION_OF, ASK_VERBS, COMMON, DOMAIN, QUESTION_WORDS
 from .moods import checks, consents_to, offers
 from .outcomes import outcomes
 from .phrases import Node, stems
@@ -29,7 +29,9 @@ _POINTING = each("it that them both me")
 _CALLING = each("cal reach ring phone callback")
 _NOT_POINTING = each("else goal whole")
 _SOCIAL = each("else goal help smalltalk bye greet whole contact_detail")
+_TITLES = each("mr mrs ms miss dr")
 _MAY = each("wil would could can")
+_WANTS_ME = each("you me to")
 _TAGS = each("correct right yes accurat true okai")
 
 
@@ -63,12 +65,18 @@ class Understood:
     right: list[str] = field(default_factory=list[str])
     wrong: list[str] = field(default_factory=list[str])
     consent: bool = False
+    pleads: bool = False
+    """It asks for the go-ahead in other words than "you want me to …"."""
     sure: bool = False
     """"Is that correct?" about no value."""
     alternative: bool = False
     question: bool = False
     known: bool = False
     """Some of it is about business, or at least English."""
+    second: bool = False
+    """It asks what the further request is."""
+    claimed: list[str] = field(default_factory=list[str])
+    """Facts it names in a check, with a value or not."""
     cues: set[str] = field(default_factory=set[str])
     ends: set[str] = field(default_factory=set[str])
     actions: set[str] = field(default_factory=set[str])
@@ -103,6 +111,7 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
         if before is None or before.sentence != clause.sentence:
             out.sentences.append(Sentence())
         sentence = out.sentences[-1]
+        base = len(sentence.row)
         sentence.stems.update(row)
         sentence.row += row
         out.cues.update(labels)
@@ -111,10 +120,14 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
             out.cues.discard("else")
         inherits = mood if before is not None else False
         mood = cue(clause, inherits)
+        ends = outcomes(clause)
         facts = asked(clause, found[at], mood, consents[at])
+        if facts and "done" in ends and not clause.polite and QUESTION_WORDS.isdisjoint(row):
+            facts = []  # "the points missing from your account have been added"
         sentence.asks = sentence.asks or clause.question or mood
         if consents[at]:
             out.consent = True
+            out.pleads = out.pleads or clause.question or not _WANTS_ME.issubset(row)
             sentence.proposes = True
         stated = clause.question and any(span.hi < len(row) and restates(clause, span.hi) for span in found[at])
         values = restated(clause, found[at], known, out.checking or stated, any(consents) or clause.question)
@@ -132,7 +145,10 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
             named = {known[fact].group for fact in (*values.right, *values.wrong)}
             if not any(word in QUESTION_WORDS for word in row):
                 facts = [fact for fact in facts if fact[0] not in named]
-            out.checking = True
+            if facts and _TITLES.intersection(row) and not values.wrong:
+                values.right = []  # "could you give me Mr Berg's number?"
+            else:
+                out.checking = True
         if mood and not found[at] and len(row) < 7 and at and not consents[at] and _NOT_POINTING.isdisjoint(labels):
             facts = [
                 (s.means.fact, False)
@@ -155,14 +171,16 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
         ):
             facts = [(span.means.fact, False) for span in found[at - 1][-1:]]  # "a reason is needed. What shall I put?"
         out.asks += [fact for fact in facts if fact not in out.asks]
-        sentence.amounts += values.amounts
+        sentence.amounts += [(base + place, amount) for place, amount in values.amounts]
         out.right += [fact for fact in values.right if fact not in out.right]
         out.wrong += [fact for fact in values.wrong if fact not in out.wrong]
-        ends = outcomes(clause)
         sentence.ends |= ends
         out.ends |= ends
         out.actions.update(ACTION_OF[word] for word in row if word in ACTION_OF)
-        _wider(clause, out, mood, facts, consents[at], sentence)
+        if found[at] and out.checking:
+            check = clause.question and checks(clause)
+            out.claimed += [s.means.fact for s in found[at] if not s.means.loose and (check or valued(clause, s.hi))]
+        _wider(clause, out, mood, facts, consents[at], sentence, ends)
         before = clause
     out.wrong = [fact for fact in out.wrong if fact not in out.right]
     if sum(fact[0] != "booking" for fact in out.asks):  # "your loyalty card: what is the number?"
@@ -177,7 +195,13 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
 
 
 def _wider(
-    clause: Clause, out: Understood, mood: bool, facts: Sequence[object], consents: bool, sentence: Sentence
+    clause: Clause,
+    out: Understood,
+    mood: bool,
+    facts: Sequence[object],
+    consents: bool,
+    sentence: Sentence,
+    ends: set[str],
 ) -> None:
     """What is not about single facts."""
     labels, row = clause.labels, clause.row
@@ -196,23 +220,37 @@ def _wider(
         out.contact = out.contact or "contact" in row or ("reach" in row and clause.question)
     if "goal" in labels and not facts:
         out.goal = True
+    if "second" in labels and not consents and not facts and (mood or clause.question) and _asks_which(clause):
+        out.second = True
     if not out.known:
-        out.known = (
-            bool(labels) or bool(DOMAIN.intersection(row)) or sum(word in COMMON for word in row) * 3 >= len(row)
-        )
+        out.known = bool(labels) or sum(word in COMMON or word in DOMAIN for word in row) * 3 >= len(row)
     out.alternative = out.alternative or (not consents and not facts and offers(clause))
     if clause.question and row[-1] in _TAGS - {"okai"} and not consents:
         sentence.closed = True  # "you have a twin room, correct?" offers nothing
     if clause.question and not facts:
         sentence.proposes = True
     if "alternative" in labels or consents or not _MAY.isdisjoint(row):
-        sentence.proposes = sentence.proposes or not sentence.ends & {"done", "refused"} or consents
+        sentence.proposes = sentence.proposes or not ends & {"done", "refused"} or consents
     if clause.question and not facts and not consents:
         if not _SOCIAL.isdisjoint(labels):
             return
-        if out.checking and not out.whole and (set(row) <= _BARE or ACTION_OF.keys() & set(row)):
+        bare = set(row) <= _BARE
+        if out.checking and not out.whole and (bare or ACTION_OF.keys() & set(row) or checks(clause)):
             out.sure = True
+            if bare and out.consent and not out.pleads:
+                out.consent = False  # "You want me to cancel it. Correct?"
             return
         if "wait" in labels or "alternative" in labels:
             return
         out.question = True
+
+
+def _asks_which(clause: Clause) -> bool:
+    """As in "what is the second thing?", "and the other one?", "tell me about the next matter"."""
+    row = clause.row
+    return (
+        bool(clause.polite)
+        or not QUESTION_WORDS.isdisjoint(row)
+        or not ASK_VERBS.isdisjoint(row)
+        or (clause.question and row[0] in ("and", "now", "second", "other", "next", "you"))
+    )

@@ -22,6 +22,8 @@ _MONTH_OF = {word: at for at, name in enumerate(_MONTHS.split(), 1) for word in 
 _COUNT = "zero one two three four five six seven eight nine ten eleven twelve"
 _TO = frozenset(("to", "and", "until", "till"))
 NUMBERS = {word: at for at, word in enumerate(_COUNT.split())}
+_PARTS_OF_DAY = each("morning afternoon evening")
+_NAMED_HOURS = {"noon": 12, "midday": 12, "midnight": 24}
 SKIP = each("is are was the of for in at on to and or as under with it that")
 _ROOMS = each("single double twin king queen suite deluxe studio penthouse triple")
 
@@ -84,6 +86,11 @@ class Value:
         return out
 
     @_once
+    def minutes(self) -> tuple[int, ...]:
+        """The hours of the day in it, in minutes."""
+        return tuple(minutes for _, minutes in times([token for token in tokens(self.text) if token.part != MARK]))
+
+    @_once
     def heard_as(self) -> frozenset[str]:
         """Its words as they are."""
         return frozenset(self.text.lower().split())
@@ -114,7 +121,8 @@ class Values(dict[str, Value]):
         self.of: defaultdict[str, list[Value]] = defaultdict(list)
         for value in known.values():
             self.of[value.kind].append(value)
-        self.wordy = [value for kind in ("name", "place", "text", "time") for value in self.of[kind]]
+        self.contested = any(value.contested for value in known.values())
+        self.wordy = [value for kind in ("name", "place", "text") for value in self.of[kind]]
 
 
 def squash(text: str) -> str:
@@ -152,6 +160,32 @@ def dates(words: list[Token], places: Sequence[int]) -> list[tuple[int, int, Day
     for at in sorted(months):
         out += _at_month(words, at)
     return sorted(out) if months and len(out) > 1 else out
+
+
+def times(words: list[Token]) -> list[tuple[int, int]]:
+    """(place, minutes) of every hour of the day: "16:00", "4 pm", "four in the afternoon", "5 o'clock"."""
+    out: list[tuple[int, int]] = []
+    for at, token in enumerate(words):
+        hour = token.value if token.kind is Is.NUMBER else NUMBERS.get(token.text)
+        if token.kind is Is.TIME and isinstance(token.value, int):
+            hour, minute = divmod(token.value, 60)
+        elif token.text in _NAMED_HOURS:
+            hour, minute = _NAMED_HOURS[token.text], 0
+        elif isinstance(hour, int) and 0 <= hour < 25:
+            minute = 0
+        else:
+            continue
+        after = [word.text for word in words[at + 1 : at + 5]]
+        half = next((word for word in after[:1] if word in ("am", "pm", "h", "clock", "hours")), "")
+        part = next((word for word in after if word in _PARTS_OF_DAY), "")
+        if token.kind is not Is.TIME and token.text not in _NAMED_HOURS and not half and not part:
+            continue
+        if hour < 12 and (half == "pm" or (part and part != "morning")):
+            hour += 12
+        elif hour == 12 and half == "am":
+            hour = 0
+        out.append((at, hour * 60 + minute))
+    return out
 
 
 def _at_month(words: list[Token], at: int) -> list[tuple[int, int, Day]]:

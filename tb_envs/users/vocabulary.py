@@ -14,7 +14,7 @@ from tb_envs.authoring.persona import Fact, Vocabulary
 from .facts import GENERIC, IDENTIFYING
 from .phrases import Node, grow, rows
 from .spelling import DROPPED
-from .words import each, tokens
+from .words import each, stem, tokens
 
 _PLAIN = Fact("", (), ("It's {value}.", "{value}."))
 _COMMON = each("booking number stay date day room card account name order ticket case charge policy claim item")
@@ -35,7 +35,7 @@ class Mention(NamedTuple):
         """The meaning of these exact words."""
         for rival, fact in self.rivals:
             if list(rival) == list(words):
-                return Mention(fact)
+                return Mention(fact, self.loose)
         return self
 
 
@@ -63,12 +63,24 @@ class Compiled:
             for other in generic.names:
                 if other in own:  # a domain's own fact, and a stand-in for the generic one
                     self._stands_in(name, other)
+                    self._stands_in(other, name)
                     self.facts[other] = merged(generic.fact, own[other])
                 elif other not in self.facts:
                     self.alias.setdefault(other, name)
+        for fact in own.values():
+            if "_" not in fact.name:
+                teach(self.tree, fact.name, (fact.name,), loose=True)
 
     def _stands_in(self, name: str, other: str) -> None:
         self.else_[name] = (*self.else_.get(name, ()), other)
+
+    def means(self, words: Sequence[str]) -> str:
+        """The fact that the words name outright; empty: none."""
+        node: Node | None = self.tree
+        for word in words:
+            node = node.get(stem(word)) if node else None
+        mention: Mention | None = node.get(None) if node else None
+        return mention.fact if mention and not mention.loose else ""
 
     def group(self, known_as: str) -> str:
         """The fact that a persona's own word for it belongs to."""

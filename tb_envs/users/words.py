@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from .spelling import DETERMINERS, FILLERS, GENERAL, POLITE, SHORT, STEMS
 from .spelling import each as each
+from .typos import mended
 
 _ENDINGS = {"n't": "not", "'ll": "will", "'ve": "have", "'re": "are", "'m": "am", "'d": "would"}
 _IS = each("what that it who here there where when how he she why which this everything all")
@@ -29,6 +30,7 @@ class Is(IntEnum):
     EMAIL = 4
     AMOUNT = 5
     DATE = 6
+    TIME = 7
 
 
 WORD, DETERMINER, FILLER, PLEASE, NOW, RULE, MARK = range(7)
@@ -39,7 +41,7 @@ class Token(NamedTuple):
     """One word, mark or value.
 
     `text` is lower case; `stem` is for comparison only; `value` is cents for an amount, the number
-    for a number, (year or 0, month, day) for a date; `capital`: it began with a capital letter;
+    for a number, (year or 0, month, day) for a date, minutes for a time of the day; `capital`: it began with a capital letter;
     `part`: see `WORD` and the following.
     """
 
@@ -59,6 +61,7 @@ _ID = re.compile(r"[a-z]{1,6}[-_#./]?\d[\da-z]{1,14}(?:-[\da-z]{1,8})?|\d{1,4}[a
 _PARTS = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+(?:st|nd|rd|th)\b|\d+(?:[.,]\d+)*|[?!.;:,/–—-]")
 _AMOUNT = re.compile(r"(?:us|c|a)?[$€£¥](\d[\d,.]*)|(\d[\d,.]*)[$€£¥]", re.ASCII)
 _DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})|(\d{1,2})[/.](\d{1,2})(?:[/.](\d{2,4}))?", re.ASCII)
+_TIME = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::00)?(am|pm|h)?", re.ASCII)
 _DIGITS = re.compile(r"\+?\d[\d().-]*", re.ASCII)
 
 
@@ -137,7 +140,7 @@ def _word(text: str, capital: bool = False) -> tuple[Token, ...]:
         text = head or tail
         if not text:
             return ()
-    return (plain_word(text, capital),)
+    return (plain_word(mended(text), capital),)
 
 
 def _number(text: str) -> Token:
@@ -161,6 +164,10 @@ def _core(text: str, capital: bool) -> tuple[Token, ...]:
         if int(first) and int(second) and (late or "/" in text) and min(int(first), int(second)) <= 12:
             years = 0 if not late else int(late) + (2000 if len(late) == 2 else 0)
             return (Token(text, text, Is.DATE, (years, -int(first), int(second))),)
+    if found := _TIME.fullmatch(text):
+        hour = int(found.group(1))
+        hour = hour % 12 + 12 if found.group(3) == "pm" else hour
+        return (Token(text, text, Is.TIME, hour * 60 + int(found.group(2))),)
     if _ID.fullmatch(text) and not re.fullmatch(r"\d+(?:st|nd|rd|th|am|pm|x|h)\d*", text):
         return (Token(text, text, Is.ID),)
     if _DIGITS.fullmatch(text) and sum(map(str.isdigit, text)) > 6:

@@ -1,6 +1,6 @@
 """Companies that send travellers, and rooms held for groups."""
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import String, bindparam, func, select
 
 from tb_envs.authoring import Db, Identifier, Json, Toolset, Words, require
 from tb_hotel.models import CorporateAccount, Folio, GroupBlock, Guest, Property
@@ -20,7 +20,9 @@ _BLOCKS = Search(
     order=[BLOCKS.c.id],
     filters={
         **equal(BLOCKS, "property_id", "organiser_id"),
-        "name": func.lower(BLOCKS.c.name).like(bindparam("name"), escape="!"),
+        # No LIKE: SQLite prepares a LIKE on a bound pattern anew for each value, which costs a millisecond.
+        "name": func.replace(func.lower(BLOCKS.c.name), bindparam("name", type_=String), "")
+        != func.lower(BLOCKS.c.name),
     },
     owners={"property_id": Property, "organiser_id": Guest},
 )
@@ -39,12 +41,9 @@ _block_view = viewer("group_block", _BLOCK.selected_columns.keys())
 
 
 def _part_of_name(name: str) -> str:
-    """A pattern for names that hold these words; wildcards in them are plain signs."""
-    words = name.strip().lower()
-    require(any(c.isalnum() for c in words), f"`name`: {name[:40]!r} has no letter or digit; give a part of the name.")
-    for sign in "!%_":
-        words = words.replace(sign, f"!{sign}")
-    return f"%{words}%"
+    """The words to look for, as names are compared; never a pattern."""
+    require(any(c.isalnum() for c in name), f"`name`: {name[:40]!r} has no letter or digit; give a part of the name.")
+    return name.strip().lower()
 
 
 def _shown(db: Db, group_block_id: str) -> Json:
