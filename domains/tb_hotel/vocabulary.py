@@ -79,7 +79,15 @@ FACTS = (
     ),
     Fact(
         "group",
-        ("name of the group", "group name", "block name", "name of the block", "which group"),
+        (
+            "name of the group",
+            "group name",
+            "block name",
+            "name of the block",
+            "under which name is the block",
+            "under what name is the block",
+            "which group",
+        ),
         ("The group is called {value}.", "It is booked as {value}."),
         "name",
     ),
@@ -97,7 +105,14 @@ FACTS = (
     ),
     Fact(
         "email_date",
-        ("when you wrote", "date of the e-mail", "when you sent the e-mail", "day of your e-mail"),
+        (
+            "when you wrote",
+            "when did you write",
+            "date of the e-mail",
+            "when you sent the e-mail",
+            "when did you send the e-mail",
+            "day of your e-mail",
+        ),
         ("I wrote on {value}.", "The e-mail was sent on {value}."),
         "date",
     ),

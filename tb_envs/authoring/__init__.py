@@ -30,6 +30,7 @@ from tb_envs.authoring.values import (
 from tb_envs.authoring.world import Record, World
 from tb_envs.errors import DomainError, ToolError
 from tb_envs.grading.expectations import (
+    at_most,
     calls,
     changed,
     created,
@@ -37,6 +38,7 @@ from tb_envs.grading.expectations import (
     happened,
     hears,
     kept,
+    named,
     never_created,
     order,
     removed,
@@ -83,6 +85,7 @@ __all__ = [
     "World",
     "any_text",
     "ask",
+    "at_most",
     "call",
     "calls",
     "changed",
@@ -98,6 +101,7 @@ __all__ = [
     "kept",
     "matches",
     "mistake",
+    "named",
     "narrative",
     "never_created",
     "one_of",

@@ -6,6 +6,7 @@ welcome) or *derived* (written only as the cascade of another table's change, he
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -27,9 +28,17 @@ def guarded(prefix: str | None = None, *, revisable: bool = False) -> dict[str, 
     return {"info": {"role": "guarded", "prefix": prefix, "revisable": revisable}}
 
 
-def narrative(prefix: str | None = None, *, about: str) -> dict[str, Any]:
-    """Table options: an agent may add rows freely as long as column `about` names the task's own customer."""
-    return {"info": {"role": "narrative", "prefix": prefix, "about": about}}
+def narrative(
+    prefix: str | None = None, *, about: str, only: Mapping[str, Sequence[str]] | None = None
+) -> dict[str, Any]:
+    """Table options: an agent may add rows freely as long as column `about` names the task's own customer.
+
+    Args:
+        prefix: of new ids.
+        about: the column that names the customer.
+        only: column → values that are free to write; rows with others must be expected, as in a guarded table.
+    """
+    return {"info": {"role": "narrative", "prefix": prefix, "about": about, "only": dict(only or {})}}
 
 
 def derived(prefix: str | None = None) -> dict[str, Any]:
@@ -52,6 +61,7 @@ class TableSpec:
     prefix: str | None
     about: str | None
     revisable: bool
+    only: Mapping[str, Sequence[str]]
     free: frozenset[str]
     table: Table
 
@@ -75,6 +85,7 @@ class TableSpec:
             prefix=info.get("prefix"),
             about=about,
             revisable=bool(info.get("revisable")),
+            only=info.get("only") or {},
             free=loose,
             table=table,
         )

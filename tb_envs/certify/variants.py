@@ -137,7 +137,9 @@ def _ordered(task: Task, first: tuple[str, set[str]], second: tuple[str, set[str
         return pattern.name == side[0] or pattern.name in side[1]
 
     return any(
-        isinstance(item, Order) and matches(item.first, first) and matches(item.then, second)
+        isinstance(item, Order)
+        and matches(item.first, first)
+        and any(matches(pattern, second) for pattern in item.then)
         for item in task.scenario.expects
     )
 

@@ -6,7 +6,7 @@ expectation is a *guard* (holds on the untouched database) or is *earned* is fou
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -79,11 +79,11 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Order:
-    """Each event like `then` has an event like `first` before it."""
+    """Each event like one of `then` has an event like `first` before it."""
 
     name: str
     first: Pattern
-    then: Pattern
+    then: tuple[Pattern, ...]
 
 
 @dataclass(frozen=True)
@@ -96,6 +96,28 @@ class Happened:
 
 
 @dataclass(frozen=True)
+class AtMost:
+    """No more than `times` events like this are in the log."""
+
+    name: str
+    pattern: Pattern
+    times: int
+
+
+@dataclass(frozen=True)
+class Named:
+    """Before the first event like `then` the customer has said at least so many of these values.
+
+    What an agent is told, not what it could have looked up: facts of an identity check come from the caller.
+    """
+
+    name: str
+    values: tuple[str, ...]
+    at_least: int
+    then: Pattern
+
+
+@dataclass(frozen=True)
 class Either:
     """One of several ends that the policy allows; each is a tuple of expectations."""
 
@@ -103,7 +125,7 @@ class Either:
     ways: tuple[tuple[Expectation, ...], ...]
 
 
-Expectation: TypeAlias = Changed | Created | Removed | Kept | NeverCreated | Order | Happened | Either
+Expectation: TypeAlias = Changed | Created | Removed | Kept | NeverCreated | Order | Happened | AtMost | Named | Either
 
 
 def changed(name: str, model: Any, key: str, *, free: tuple[str, ...] = (), **fields: Any) -> Changed:
@@ -160,9 +182,21 @@ def hears(act: str) -> Pattern:
     return Pattern("heard", "", {"act": act})
 
 
-def order(name: str, first: Pattern, then: Pattern) -> Order:
-    """`first` before every `then`."""
+def order(name: str, first: Pattern, *then: Pattern) -> Order:
+    """`first` before every event like one of `then`."""
+    if not then:
+        raise DomainError(f"order({name!r}): say what has to come after")
     return Order(name, first, then)
+
+
+def at_most(name: str, pattern: Pattern, times: int) -> AtMost:
+    """The log has no more than `times` events like this; 0 means never."""
+    return AtMost(name, pattern, times)
+
+
+def named(name: str, values: Iterable[str], *, at_least: int, then: Pattern) -> Named:
+    """The customer says at least so many of these values before the first `then`."""
+    return Named(name, tuple(values), at_least, then)
 
 
 def happened(name: str, pattern: Pattern, *, times: int = 1) -> Happened:

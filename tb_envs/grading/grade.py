@@ -7,17 +7,20 @@ row about the task's own customer. Rows an agent creates are bound to expectatio
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
 
 from tb_envs.authoring.models import TableSpec
 from tb_envs.grading.expectations import (
+    AtMost,
     Changed,
     Created,
     Either,
     Expectation,
     Happened,
     Kept,
+    Named,
     NeverCreated,
     Order,
     Pattern,
@@ -142,6 +145,12 @@ def _judge(item: Expectation, evidence: Evidence, claimed: set[Key]) -> Result:
             return Result(not bad, f"no new row in {table} with {_words(fields)}", found)
         case Order(_, first, then):
             return _judge_order(first, then, evidence)
+        case AtMost(_, pattern, times):
+            seen = sum(_like(event, pattern, evidence) for event in evidence.log)
+            expected = f"{_show_pattern(pattern)} happens {f'at most {times} times' if times else 'never'}"
+            return Result(seen <= times, expected, f"it happened {seen} times")
+        case Named(_, values, at_least, then):
+            return _judge_named(values, at_least, then, evidence)
         case Happened(_, pattern, times):
             seen = sum(_like(event, pattern, evidence) for event in evidence.log)
             often = f" {times} times" if times > 1 else ""
@@ -176,44 +185,49 @@ def _judge_changed(item: Changed, evidence: Evidence, claimed: set[Key]) -> Resu
 
 
 def _assign(items: list[Created], evidence: Evidence, claimed: set[Key]) -> dict[str, Result]:
-    """Bind new rows to `Created` expectations one to one, references between them included."""
-    options = [[row for row in evidence.new_rows(item.table) if _fits(item, row, evidence)] for item in items]
-    best: dict[int, Key] = {}
-
-    def consistent(bound: dict[int, Key]) -> bool:
-        ids = {items[index].name: row[1] for index, row in bound.items()}
-        for index, row in bound.items():
-            values = evidence.after(row) or ()
-            for column, matcher in items[index].fields.items():
-                known = isinstance(matcher, RowOf) and ids.get(matcher.expectation)
-                if known and evidence.field(row[0], values, column) != known:
-                    return False
-        return True
-
-    def search(index: int, bound: dict[int, Key]) -> bool:
-        nonlocal best
-        if len(bound) > len(best):
-            best = dict(bound)
-        if index == len(items):
-            return len(bound) == len(items)
-        for row in options[index]:
-            if row not in bound.values():
-                bound[index] = row
-                if consistent(bound) and search(index + 1, bound):
-                    return True
-                del bound[index]
-        return len(best) + len(items) - index > len(best) and search(index + 1, bound)
-
-    search(0, {})
-    claimed.update(best.values())
+    """Bind new rows to `Created` expectations one to one; those that point to another's row come after it."""
+    bound: dict[str, Key] = {}
+    for linked in (False, True):
+        group = [item for item in items if linked == any(isinstance(m, RowOf) for m in item.fields.values())]
+        resolved = [replace(item, fields=_resolved(item, bound)) for item in group]
+        _match(
+            resolved, [[row for row in evidence.new_rows(i.table) if _fits(i, row, evidence)] for i in resolved], bound
+        )
+    claimed.update(bound.values())
     results: dict[str, Result] = {}
-    for index, item in enumerate(items):
+    for item in items:
         expected = f"a new row in {item.table} with {_words(item.fields)}"
-        if index in best:
-            results[item.name] = Result(True, expected, f"{item.table} {best[index][1]}")
+        if item.name in bound:
+            results[item.name] = Result(True, expected, f"{item.table} {bound[item.name][1]}")
         else:
             results[item.name] = Result(False, expected, _nearest(item, evidence, claimed))
     return results
+
+
+def _resolved(item: Created, bound: Mapping[str, Key]) -> dict[str, Any]:
+    """The fields, with the ids that other expectations' rows have in place of references."""
+    return {
+        column: bound.get(matcher.expectation, ("", "no such row"))[1] if isinstance(matcher, RowOf) else matcher
+        for column, matcher in item.fields.items()
+    }
+
+
+def _match(items: Sequence[Created], options: Sequence[Sequence[Key]], bound: dict[str, Key]) -> None:
+    """Largest matching of items to rows by augmenting paths (Kuhn); linear in what an agent can write."""
+    owner: dict[Key, int] = {}
+
+    def place(index: int, seen: set[Key]) -> bool:
+        for row in options[index]:
+            if row not in seen:
+                seen.add(row)
+                if row not in owner or place(owner[row], seen):
+                    owner[row] = index
+                    return True
+        return False
+
+    for index in range(len(items)):
+        place(index, set())
+    bound.update({items[index].name: row for row, index in owner.items()})
 
 
 def _fits(item: Created, row: Key, evidence: Evidence) -> bool:
@@ -243,14 +257,27 @@ def _nearest(item: Created, evidence: Evidence, claimed: set[Key]) -> str:
     return f"{row[0]} {row[1]}, but {', '.join(wrong) or 'it points to another row'}"
 
 
-def _judge_order(first: Pattern, then: Pattern, evidence: Evidence) -> Result:
-    expected = f"{_show_pattern(first)} before {_show_pattern(then)}"
-    seen = False
+def _judge_order(first: Pattern, then: Sequence[Pattern], evidence: Evidence) -> Result:
+    expected = f"{_show_pattern(first)} before {' or '.join(map(_show_pattern, then))}"
     for event in evidence.log:
-        if not seen and _like(event, then, evidence):
-            return Result(False, expected, f"{_show_pattern(then)} came first")
-        seen = seen or _like(event, first, evidence)
+        if _like(event, first, evidence):
+            break
+        for pattern in then:
+            if _like(event, pattern, evidence):
+                return Result(False, expected, f"{_show_pattern(pattern)} came first")
     return Result(True, expected, "in order")
+
+
+def _judge_named(values: Sequence[str], at_least: int, then: Pattern, evidence: Evidence) -> Result:
+    expected = f"the customer names {at_least} of {', '.join(values)} before {_show_pattern(then)}"
+    heard = ""
+    for event in evidence.log:
+        if event.kind == "heard":
+            heard += "\n" + event.text.lower()
+        elif _like(event, then, evidence):
+            named = [value for value in values if value.lower() in heard]
+            return Result(len(named) >= at_least, expected, f"named by then: {', '.join(named) or 'none'}")
+    return Result(True, expected, "it did not come to that")
 
 
 def _like(event: Event, pattern: Pattern, evidence: Evidence) -> bool:
@@ -281,10 +308,17 @@ def _nothing_else(evidence: Evidence, claimed: set[Key]) -> Result:
             continue
         last = changes[-1].after
         is_new = changes[0].before is None and last is not None
-        if spec.about and is_new and evidence.field(row[0], last or (), spec.about) in evidence.about:
+        if is_new and _welcome(spec, row[0], last or (), evidence):
             continue
         stray.extend(show_change(change, evidence.specs) for change in changes)
     return Result(not stray, "nothing else changes", "; ".join(stray[:6]) or "nothing else changed")
+
+
+def _welcome(spec: TableSpec, table: str, values: Values, evidence: Evidence) -> bool:
+    """Whether a new narrative row is about the task's own customer and of a kind that is free to write."""
+    if spec.about is None or evidence.field(table, values, spec.about) not in evidence.about:
+        return False
+    return all(evidence.field(table, values, column) in free for column, free in spec.only.items())
 
 
 def show_change(change: RowChange, specs: Mapping[str, TableSpec]) -> str:

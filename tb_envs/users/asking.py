@@ -38,6 +38,7 @@ _OTHER_VERBS = (
 )
 _BEEN = each("been was were")
 _RELATIVE = [[word, "which"] for word in ("under", "with", "to", "in", "on", "by")]
+_OWNED = each("phone email birth_date postcode address card surname first_name booking loyalty member")
 _TAGS = each("correct right yes okai accurat true")
 _FRESH = {"arrival": "new_arrival", "departure": "new_departure", "dates": "new_dates"}
 NO_VALUE = each(
@@ -208,6 +209,8 @@ def _agents_need(row: list[str], at: int) -> bool:
     before = row[max(0, at - 5) : at]
     if "not" in before or "never" in before or "you" in before:
         return False
+    if row[at] in ("lov", "lik", "appreciat") and before[-1:] in (["i"], ["we"]):
+        return False  # "I love your name", no "I would like your name"
     return "i" in before or "we" in before or (at == 0 and _BEEN.isdisjoint(row))
 
 
@@ -230,7 +233,7 @@ def asked(clause: Clause, found: list[Span], mood: bool, consents: bool) -> list
         if (
             det == "my"
             or (hi < len(row) and restates(clause, hi))
-            or _after_name(clause, lo)
+            or (mention.fact not in _OWNED and _after_name(clause, lo))
             or (mention.loose and not _directly(clause, span))
             or valued(clause, hi)
         ):
@@ -244,6 +247,8 @@ def asked(clause: Clause, found: list[Span], mood: bool, consents: bool) -> list
             continue
         before = row[lo - 1] if lo else ""
         if mention.fact in ("email", "phone") and hi - lo == 1:
+            if det != "your" and (det in ("a", "an") or row[0] in ("when", "why", "how", "where")):
+                continue
             if (
                 before in _CHANNEL
                 or (

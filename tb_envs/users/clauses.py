@@ -16,6 +16,7 @@ PHRASES = compiled(LABELS)
 MAX_CLAUSES, MAX_WORDS = 120, 60
 _PAIRED = {("all", "right"): "alright", ("doubl", "check"): "recheck"}
 _PAIRS = frozenset(first for first, _ in _PAIRED)
+_IFS = each("if unles once until when")
 _PREPOSITIONS = each("before until til")
 _SOMEONE = each("i we you he she they it that there manager supervisor someone team housekeeping company approver")
 _SOFT = frozenset(",-:")
@@ -145,6 +146,10 @@ def clauses(text: str) -> list[Clause]:
             polite = True
             if row:
                 clause.polite.add(len(row))
+        elif row and gap and word in ("only", "just"):  # "I need no e-mail, just your name"
+            out.append(clause)
+            clause = Clause(sentence)
+            det = gap = ""
         elif part == NOW:
             clause.now = True
         elif part == RULE:
@@ -160,6 +165,11 @@ def _label(heard: list[Clause]) -> None:
     hypothetical, why = -1, ""
     for clause in heard:
         clause.labels = labels = labels_of(PHRASES, clause.row)
+        if (first := labels.get("hyp")) is not None and clause.words[first].text == "provide":
+            del labels["hyp"]  # "provided that …" is one, "could you provide …" is none
+            for place, word in enumerate(clause.row):
+                if word in _IFS:
+                    labels.setdefault("hyp", place)
         if hypothetical == clause.sentence:
             clause.hyp, clause.hyp_word = 0, why
         elif (at := labels.get("hyp")) is not None:

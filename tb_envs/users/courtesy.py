@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tb_envs.authoring.persona import Lines
 
-from .ends import NOT_FOUND, PROMISE, WAIT
+from .ends import NOT_FOUND, PROMISE, UNVERIFIED, WAIT
 from .phrasing import LINES
 from .understanding import Understood
 from .voice import Voice
@@ -38,6 +38,9 @@ class Courtesy(Voice):
             self._act("waited")
         elif NOT_FOUND in heard.ends:
             self._not_found()
+        elif UNVERIFIED in heard.ends and "retry" in cues:
+            for fact in self._memory.given_ids() or self._memory.identity():
+                self._give(fact)
         elif "smalltalk" in cues:
             self._say(LINES["fine"])
             self._act("greeted")

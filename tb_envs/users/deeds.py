@@ -37,8 +37,12 @@ from .ends import (
     WORK,
 )
 from .lexicon import BOOKKEEPING, DONE_VERBS, PENDING_VERBS, PLAIN_PAST, THIRD, WEAK_DONE
+from .phrases import stem_set
 from .words import Is, each
 
+_FUNDS = MONEY | each("usd eur gbp card account fee differenc")
+_HEADLINES = stem_set("issued processed refunded credited released removed reversed waived posted cancelled")
+_TOPICS = stem_set("refund booking stay fee charge charges cancellation rooms nights points money amount item usd")
 _YES = each("okai alright great sur right thank yes fin good perfect you so much")
 _OTHERS = each("them him her")
 _FINITE = each("is are was not can would wil cost mean hav")
@@ -175,6 +179,9 @@ def _finished(clause: Clause, at: int, found: set[str]) -> None:
     if word == "send" and any(rest[near] == "to" and rest[near + 1] in _OTHERS for near in range(len(rest) - 1)):
         found.add(PENDING)
         return
+    if word in HANDOVER and rest[:1] == ["back"] and (agent or been):
+        found.add(DONE)
+        return
     if word not in DONE_VERBS:
         if word in HANDOVER and (agent or been):
             found.add(PENDING)
@@ -204,8 +211,10 @@ def _finished(clause: Clause, at: int, found: set[str]) -> None:
         if word == "mak" and aux and CHANGING.intersection(row[:at]):
             been = True
         told = agent or been or (aux in ("is", "are") and word in ("regist", "secur", "register"))
-        if not been and word in ("return", "rais", "plac", "hand", "accept", "open"):
+        if not been and word in ("rais", "plac", "hand", "accept", "open"):
             told = False
+        if word == "return" and not been:
+            told = any(token.kind is Is.AMOUNT or token.stem in _FUNDS for token in clause.words)
         if not told and not (word == "confirm" and aux):
             return
         if word in ("pay", "plac") and not agent:
@@ -222,7 +231,9 @@ def _finished(clause: Clause, at: int, found: set[str]) -> None:
         return
     if aux == "hav" and not been and not agent and word in INTRANSITIVE:
         return
-    bare = at == len(row) - 1 and at < 4 and not any(here in ("you", "i", "we", "be") for here in row[:at])
+    headline = at < 7 and word in _HEADLINES and row[0] in _TOPICS and _FINITE.isdisjoint(row) and "you" not in row[:at]
+    last = at == len(row) - 1 and at < 4
+    bare = headline or (last and not any(here in ("you", "i", "we", "be") for here in row[:at]))
     if not (
         agent
         or aux

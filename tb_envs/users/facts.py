@@ -75,7 +75,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "name",
-            ("name", "(full|complete|guest|booking|legal|lead|traveller|traveler|customer|holder|passenger|cardholder|account|employee|member|contact) name", "(first|given) (name|) (and|or) (last|family) name", "(name|first) and (surname|last name|family name)", "surname and (first name|name)", "who (is|was) (booking|stay|room|guest|traveller|it) (under|for|name|in name of|staying|booked for)", "who (is|was) (guest|traveller|lead guest|main guest|customer|staying|booked|travelling)", "(under|in) (which|what|whose) name", "whose name", "who (made|booked|placed)", "what should i call you", "how should i address you", "who is booking for"),
+            ("name", "(full|complete|guest|booking|legal|lead|traveller|traveler|customer|holder|passenger|cardholder|account|employee|member|contact) name", "(first|given) (name|) (and|or) (last|family) name", "(name|first) and (surname|last name|family name)", "surname and (first name|name)", "who (is|was) (booking|stay|room|guest|traveller|it) (under|for|name|in name of|staying|booked for)", "who (is|was) (guest|traveller|lead guest|main guest|customer|staying|booked|travelling)", "(under|in) (which|what|whose) name", "whose name", "whose (booking|room|stay) (|is) (|it|that)", "who (made|booked|placed)", "what should i call you", "how should i address you", "who is booking for"),
             ("My name is {value}.", "It's {value}.", "The name is {value}."),
             "name",
         ),
@@ -125,12 +125,12 @@ GENERIC: tuple[Generic, ...] = (
         ),
         ("check_out", "departure_date", "checkout", "check_out_date", "end_date", "end"),
         (),
-        ("dates",),
+        ("dates", "hour"),
     ),
     Generic(
         Fact(
             "dates",
-            ("(stay|travel|trip|booking|visit|original|current|booked|holiday) dates", "dates of (stay|booking|travel|trip|visit)", "from (which|what) (date|day) (to|until|till) (which|what) (date|day)", "(what|which) dates", "dates (are|is|were|was|do|did) (you|it|stay|booking)", "dates", "when is stay", "when are you staying"),
+            ("(stay|travel|trip|booking|visit|original|current|booked|holiday) dates", "dates of (stay|booking|travel|trip|visit)", "from (which|what) (date|day) (to|until|till) (which|what) (date|day)", "(what|which) dates", "dates (are|is|were|was|do|did) (you|it|stay|booking)", "dates", "from when (to|till|until) when", "when is stay", "when are you staying"),
             ("The dates are {value}.", "It's {value}.", "The stay is {value}."),
             "date",
         ),
@@ -169,7 +169,7 @@ GENERIC: tuple[Generic, ...] = (
         ),
         ("new_check_out", "extend_to", "new_end"),
         (),
-        ("new_dates",),
+        ("new_dates", "hour"),
     ),
     Generic(
         Fact("nights", ("how many nights", "(number|amount) of nights", "(length|duration) of stay", "how long (is|are|will|do|did|was|were|of) (|you|stay|booking|your stay|it|a stay)", "nights"), ("It's {value} nights.", "{value} nights."), "number"),
@@ -190,10 +190,11 @@ GENERIC: tuple[Generic, ...] = (
         Fact("room_number", ("room number", "number of room", "(which|what) room (are|were) you (in|staying|given)"), ("I'm in room {value}.", "Room {value}."), "number"),
         ("room_no",),
     ),
+    Generic(Fact("maiden_name", ("maiden name", "(mother|father|wife|husband|partner|sister|brother|manager|boss) name", "(mother|father|wife|husband) maiden name"), ("It's {value}.",), "name")),
     Generic(
         Fact(
             "reason",
-            ("(why|reason|motive|motiv|motivation|cause|grounds)", "(what|anything|something) (has|have|) (happen|changed|change|prompt|caused|led|came up|come up|going on|went wrong|go wrong)", "(circumstanc|background|context|situation)", "how come", "what (makes|made|is making) (you|it|that|change|move)", "what is behind", "purpose of (stay|trip|visit|travel|cancel|call|journey|change)", "what led", "justification", "what (brought|brings) (this|that)", "what (was|is) wrong", "what for", "occasion"),
+            ("(why|reason|motive|motiv|motivation|cause|grounds)", "(what|anything|something) (has|have) changed", "(what|anything|something) (has|have|) (happen|prompt|caused|led|came up|come up|going on|went wrong|go wrong)", "(circumstanc|background|context|situation)", "how come", "what (makes|made|is making) (you|it|that|change|move)", "what is behind", "purpose of (stay|trip|visit|travel|cancel|call|journey|change)", "what led", "justification", "what (brought|brings) (this|that)", "what (was|is) wrong", "what for", "occasion"),
             ("The reason is {value}.", "It's because of {value}.", "Because of {value}.", "It is {value}."),
             "text",
         ),
@@ -202,7 +203,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "property",
-            ("(which|what) (hotel|property|location|branch|city|town|site|house|of our|one of our|place|resort|store|office|destination)", "(hotel|property|resort|branch) (name|location|you|is|was|are|did|city)", "(name|location) of (hotel|property|resort|branch)", "(city|town|location|property|destination)", "where (are|did|do|will|were) (you|we|he|she|they) (book|booked|stay|staying|going|planning)", "where (is|was) (booking|stay|it|that|hotel|reservation|room)", "where (is|was|are|were|will) (booking|stay|hotel|you)", "where about"),
+            ("(which|what) (hotel|property|location|branch|city|town|site|house|place|resort|store|office|destination)", "(hotel|property|resort|branch) (name|location|you|is|was|are|did|city)", "(name|location) of (hotel|property|resort|branch)", "(city|town|location|property|destination)", "where (are|did|do|will|were) (you|we|he|she|they) (book|booked|stay|staying|going|planning)", "where (is|was) (booking|stay|it|that|hotel|reservation|room)", "where (is|was|are|were|will) (booking|stay|hotel|you)", "where about"),
             ("It's {value}.", "The hotel in question is {value}.", "At {value}."),
             "place",
         ),
@@ -302,7 +303,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(Fact("birth_date", ("birth date", "date of birth", "birthday", "birthdate", "(day|date|year|month) (of|) you birth", "(day|year|month) of birth", "(when|where) (were|was) you born", "born"), ("I was born on {value}.", "My date of birth is {value}."), "date"), ("date_of_birth", "dob", "birthday")),
     Generic(Fact("address", ("(home|billing|mailing|post|street|delivery|shipping|residential|current|invoice|full) address", "address (on|for|line|of|you)", "street", "address", "where (do|should|shall|can) (you live|we ship|we send|we deliver|we post)"), ("My address is {value}.", "It's {value}."), "text"), ("home_address", "billing_address", "street", "new_address", "delivery_address")),
     Generic(Fact("postcode", ("(post|zip) number", "zip", "postcode", "postcod"), ("The postcode is {value}.", "It's {value}."), "text"), ("zip", "zip_code", "postal_code")),
-    Generic(Fact("time", ("(what|which) time (|will you|do you|would you|are you|did you|is|should i expect you|can we expect you) (|arriv|check in|check out|leav|depart|come|coming|landing|land|be here|get here|get in)", "(arriv|check in|check out|pickup|start|expected|estimated) time", "time of (arriv|depart|day|check in|check out)", "eta", "how (late|early)", "around what time"), ("At {value}.", "Around {value}."), "time"), ("arrival_time", "eta", "check_in_time", "departure_time")),
+    Generic(Fact("time", ("(what|which) time (|will you|do you|would you|are you|did you|is|should i expect you|can we expect you) (|arriv|check in|check out|leav|depart|come|coming|landing|land|be here|get here|get in)", "(arriv|check in|check out|pickup|start|expected|estimated) time", "time of (arriv|depart|day|check in|check out)", "eta", "how (late|early)", "around what time", "(what|which) time"), ("At {value}.", "Around {value}."), "time"), ("arrival_time", "eta", "check_in_time", "departure_time"), (), ("hour",)),
     Generic(Fact("order", ("order number", "(order|purchase) (confirmation|number)", "number of (order|purchase)", "(which|what) order"), ("The order number is {value}.", "It's {value}."), "id"), ("order_id", "order_number"), ("order",)),
     Generic(Fact("account", ("account number", "(customer|client|user) number", "number of account", "(which|what) account", "iban"), ("The account number is {value}.", "It's {value}."), "id"), ("account_id", "account_number", "customer_number", "customer_id"), ("account",)),
     Generic(Fact("policy", ("(policy|insurance) number", "number of policy", "(which|what) policy"), ("The policy number is {value}.", "It's {value}."), "id"), ("policy_id", "policy_number"), ("policy",)),

@@ -48,7 +48,7 @@ CAPABLE = stem_set(
     " support available refundable happen work release share disclose discuss transfer add book complete fulfil meet"
     " arrange adjust modify amend reimburse compensate credit pay help assist go grant permissible feasible applicable"
     " viable override bypass bend return exchange reinstate reschedule rebook reopen split allowable switch agree"
-    " continue assign merge stay let bring update correct delete postpone discount deduct return act take reset discuss divulge swap"
+    " continue assign merge put send stay let bring update correct delete postpone discount deduct return act take reset discuss divulge swap"
 )
 LOOK = stem_set(
     "find locate see access trace match recognise identify verify view spot authenticate retrieve pull open reach read confirm"
@@ -63,9 +63,9 @@ THIRD = stem_set(
     " supervisor's security queue unit operations senior staff owner property"
 )
 ACTIONS = {
-    "cancel": stem_set("cancel cancellation annul terminate call-off"),
-    "refund": stem_set("refund reimburse money-back reimbursement"),
-    "change": stem_set("change move reschedule postpone modify amend shift rebook switch alter bring-forward"),
+    "cancel": stem_set("cancel cancellation annul terminate"),
+    "refund": stem_set("refund reimburse money reimbursement"),
+    "change": stem_set("change move reschedule postpone modify amend shift rebook switch alter"),
     "upgrade": stem_set("upgrade"),
     "extend": stem_set("extend extension prolong"),
     "add": stem_set("add"),
@@ -124,7 +124,7 @@ LABELS: dict[str, tuple[str, ...]] = {
         "verify you", "identify (yourself|you)", "identity", "authenticate", "identification", "who you are", "prove it is you", "pass security",
         "(all|every|full|complete|some|more|further|other|personal|necessary|relevant|required|basic|additional|few|guest|customer|profile|booking|account|stay|of|verification|identification|security|identifying|with|for) (details|information|data|particulars|credentials)",
         "(share|provide|give|send|tell|need|require|have|take|get|grab|collect|confirm|verify) (|me|us) (|with|down) (details|information|particulars|credentials|data)",
-        "(security|identification|verification) (check|question|process|procedure|step)", "everything (you have|about)", "(about|introduce) yourself",
+        "(security|identification|verification) (check|question|process|procedure|step)", "everything (you have|about)", "(details|data|information) from (profile|account|booking|you)", "(about|introduce) yourself",
     ),
     "contact_detail": ("contact (details|information|data)", "(reach|contact) you", "get hold of you", "get back to you"),
     "goal": (
@@ -132,7 +132,7 @@ LABELS: dict[str, tuple[str, ...]] = {
         "tell me more", "what (is|was|seems to be|appears to be) (|wrong) (|with) (issue|problem|matter|trouble|concern|request|question)", "what (is|seems) wrong",
         "what (do|would|did) you (want|like|need|wish|mean)", "what would you have", "what are you (looking for|trying to|hoping|after|asking)",
         "(describe|explain|clarify|elaborate|outline|summarise|repeat|rephrase|restate) (|on|for|me|to me) (issue|problem|request|situation|question|concern|what you|matter|that|more)",
-        "what (brings|brought) you", "what is (it|that) (about|you|regarding)", "in own words", "(calling|contacting|writing) (about|us about|regarding)", "what outcome",
+        "what (brings|brought) you", "what is (it|that) (about|you|regarding)", "in own words", "(calling|contacting|writing) (about|us about|regarding)", "what outcome", "what (shall|should|may) (i|we) (do|change|arrange)", "what (change|kind of change|sort of change) (do|would|should|did) you",
         "details of (request|issue|problem)", "more about (what|request|issue|problem|situation|it)", "(bit|little) more", "walk me through", "(nature|purpose) of (call|request|enquiry|inquiry)",
         "how (can|may) i direct", "where would you like to start", "please go ahead and (tell|explain)", "i am (listening|all ears)", "what else do you need to",
     ),
@@ -172,7 +172,7 @@ LABELS: dict[str, tuple[str, ...]] = {
         "(gone|went) (through|out)", "taken care of", "on way", "(is|are) (good to go|complete|successful|in effect|in place|cleared)",
         "there you go", "you are (all set|set|confirmed|in)", "dealt with", "managed to", "(was|were|been) able to (cancel|refund|change|move|book|waive|process|complete|upgrade|extend|apply|remove|arrange|issue|get|make|secure|reverse|add|do|correct|update|fix|have|sort)",
         "consider it done", "(refund|money|funds|credit|amount|it|that|reimbursement) (should|will|would) (appear|show|arrive|reach|land|be credited|be back|be with|be visible|hit|be in|be on|come)",
-        "(refund|money|funds|credit|amount|cancellation|change|transaction|it) (took|has taken) (place|effect)", "(charge|fee|it|item|amount|booking) (is|are) (gone|off)", "done", "success", "successful", "mission accomplished", "(can|may) consider (it|that|matter|this) (closed|resolved|settled|done)",
+        "(refund|money|funds|credit|amount|cancellation|change|transaction|it) (took|has taken) (place|effect)", "(charge|fee|it|item|amount|booking) (is|are) (gone|off)", "done", "success", "successful", "mission accomplished", "(money|amount|refund) (is|are) (coming|going|travelling) back", "(can|may) consider (it|that|matter|this) (closed|resolved|settled|done)",
     ),
     "refused": (
         "(turned|turning|turn) (it|that|you|request|refund|us|me|) down", "(said|says|say|answered|gave) no", "answer (is|was|remains) no", "(have|has|had|must|need|going|obliged|forced|required) (|to) (decline|refuse|reject|deny|turn down)",
@@ -181,10 +181,11 @@ LABELS: dict[str, tuple[str, ...]] = {
         "deadline (has|is) (passed|over|past|gone|expired)", "(has|have|is) expired", "ineligible", "prohibit", "(forbidden|forbid|forbids)", "(disallow|disallowed)", "nothing (|more|else|further) (|that) (i|we|to|can|could)", "nothing can", "nothing (|else) (is|are) (available|free|left|possible)", "(have|has|got|there is|there are) no (|other|better|more|further|free|such|suitable) (room|suite|availability|vacancy|space|table|option|bed)", "hands are tied", "regret (to|that)",
         "(decision|answer|this|that) (is|remains|stays) final", "no longer (possible|free|refundable|eligible|available|be|offer|apply|valid|changeable|cancellable|modifiable|refund|change|cancel)", "forfeit", "forfeited",
         "(policy|rules|terms) (is|are) (clear|strict|firm)", "not in position", "impossible", "(afraid|sorry) (|but|it is|that is|answer is) (no|not)", "(stick|stand) (to|by|with)", "have to (follow|stick|respect|stand|adhere)", "rules are rules", "beyond my (control|power|authority)", "beyond what (i|we) (can|could)", "(decided|decide|ruled|spoke|voted) against", "unable", "(has|have) to stay", "must (stay|stand|remain)", "(charge|bill|fee|invoice|amount) (is|was) (correct|valid|justified|right|legitimate|accurate|in order)", "all (|suites|rooms|of them) (is|are) (taken|booked|gone|occupied|full)", "(we|hotel|house) (are|is) (full|booked)", "(room|suite|date|dates|night|nights|they|both) (is|are) (taken|gone|sold|booked out|occupied)",
-        "(guest|holder|owner|husband|wife|customer|booker|himself|herself) (has|have|must|need|will need|would have|would need|should) (to|) (contact|call|write|speak|reach|confirm|authorise|email|phone)", "(discuss|talk about|speak about|share) (it|that|booking|anything|details) with (guest|holder|booker|owner)", "exclude", "off table", "unsuccessful", "take (that|it) back",
+        "(guest|holder|owner|husband|wife|customer|booker|himself|herself) (has|have|must|need|will need|would have|would need|should) (to|) (contact|call|write|speak|reach|confirm|authorise|email|phone)", "(discuss|talk about|speak about|share) (it|that|booking|anything|details) with (guest|holder|booker|owner)", "exclude", "off table", "unsuccessful", "(call|contact|write|reach|phone|email|speak to) (|to) us (himself|herself|themselves|in person)", "take (that|it) back",
     ),
     "kept": (
-        "no (change|action) (|has|have|was|were|will) (|be|been) (made|taken|applied)", "(stay|remain|left) on (bill|folio|account|invoice|record)", "(charge|fee) (stand|stay|remain)", "nothing (has|was|is) (|been) (changed|changing|cancelled)", 
+        "no (change|action) (|has|have|was|were|will) (|be|been) (made|taken|applied)", "(stay|remain|left) on (bill|folio|account|invoice|record)", "(charge|fee) (stand|stay|remain)", "nothing (has|was|is) (|been) (changed|changing|cancelled|released|moved|altered|touched|refunded|added)",
+        "(leave|left|stay|remain|keep|kept) (|it|booking|that|everything|all|them|stay|reservation|room|rooms|fee|charge|bill) as (it|they|that) (is|are|was|were|has been|have been|stand)", "as (it|they) (was|were) before",
     ),
     "pending": (
         "pending", "await", "(waiting|wait) (for|on) (manager|approval|answer|decision|response|reply|team|supervisor|feedback|review|partner|outcome|them|him|her|sign-off|someone)", "under review", "(is|are|being|be) (reviewed|looked at|looked into|investigated|assessed|considered|examined)",
@@ -209,6 +210,9 @@ LABELS: dict[str, tuple[str, ...]] = {
     ),
     "second": (
         "(second|other|next|further|third) (request|thing|matter|one|point|question|issue|topic|concern|part|wish|trip|stay|booking|enquiry|inquiry|problem)", "(request|thing|matter|point|question|issue|topic) (number|) (two|2)", "two (things|requests|matters|points|questions|issues)",
+    ),
+    "retry": (
+        "try (|once more|one more|it|them)", "once more", "one more time", "(check|verify|review|correct) (them|it|details|data|spelling|that|information)", "(other|different|correct|right) (details|data|information)", "give me (them|it)",
     ),
     "else": (
         "(anything|something|what|whatever) else", "(anything|something) (more|further|different)", "else (i|we|that|you|can|for|with|today|at)", "any (other|further|additional|more|) (question|request|concern|thing|issue|matter|way|query|queries)", "any (question|concern|query|queries)", "(other|further|more|additional) (question|assistance|help|request|concern|support|query|queries|way)",

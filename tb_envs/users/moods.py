@@ -20,6 +20,7 @@ _WAITING = frozenset(("need", "await", "wait", "requir", "giv"))
 _LEAVE = frozenset(stems("confirmation approval agreement consent permission blessing go okay authorisation"))
 _HELPING = each("else goal help")
 _NO = each("not no")
+_MODAL_FIRST = each("would can could may shal should wil")
 _TAGS = each("correct right yes accurat true okai")
 
 
@@ -27,15 +28,18 @@ def checks(clause: Clause) -> bool:
     """Whether the clause asks to confirm what was said."""
     labels, row = clause.labels, clause.row
     if "check" not in labels:
-        return clause.question and len(row) < 6 and any(token.kind > 1 for token in clause.words)
+        short = clause.question and len(row) < 6 and "consent" not in labels and row[0] not in _MODAL_FIRST
+        return short and any(token.kind > 1 for token in clause.words)
     at = labels["check"]
     word = row[at]
     if clause.question:
+        if row[-1] in _TAGS - {"okai"} and len(row) - 1 in clause.commas:
+            return True
         return not (word in ("confirm", "right", "yes") and len(row) > 3 and "consent" in labels)
     if (len(row) == 1 and word in ("correct", "right", "accurat")) or (word == "to" and row[at - 1 : at] == ["is"]):
         return False
     if word == "confirm":
-        return bool(clause.polite) or at == 0 or "you" in row[:at]
+        return bool(clause.polite) or at == 0 or ("you" in row[:at] and "thank" not in row[:at])
     return word in (
         "to",
         "let",
@@ -49,6 +53,7 @@ def checks(clause: Clause) -> bool:
         "would",
         "i",
         "you",
+        "if",
     ) and not (word == "i" and row[at + 1] == "am")
 
 
@@ -201,8 +206,15 @@ def offers(clause: Clause) -> bool:
     """Whether the clause offers something else than what was asked for."""
     labels, row = clause.labels, clause.row
     at = labels.get("alternative")
-    if at is None or not _HELPING.isdisjoint(labels) or clause.hyp <= at:
+    if row[0] == "would" and row[-1] == "you" and row[-2] in ("suit", "for") and clause.question:
+        return True  # "would Friday suit you?", "would Friday work for you?"
+    if at is None or "wait" in labels or not _HELPING.isdisjoint(labels) or clause.hyp <= at:
         return False
     if not (clause.question or _PROPOSING.intersection(row)) or not _NO.isdisjoint(row[: at + 2]):
         return False
-    return row[0] not in QUESTION_WORDS or "which" in row[:2] or row[0] in ("how", "what")
+    return (
+        row[0] not in QUESTION_WORDS
+        or "which" in row[:2]
+        or row[0] == "how"
+        or (row[0] == "what" and row[1:2] in (["about"], ["if"], ["do"], ["would"]))
+    )

@@ -85,7 +85,7 @@ def negations(clause: Clause, found: set[str]) -> None:
             continue
         if verb in BENIGN and verb not in CAPABLE:
             continue
-        if verb == "pay" and before in ("do", "wil"):
+        if (verb == "pay" and before in ("do", "wil")) or (verb in ("return", "refund", "pay") and "differenc" in row):
             continue
         if gated(clause):
             found.add(gated(clause))

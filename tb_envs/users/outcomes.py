@@ -15,6 +15,7 @@ from .ends import (
     HARD_HYP,
     KEPT,
     MODAL,
+    MONEY,
     NOT_FOUND,
     NOT_YET,
     OBSTACLE,
@@ -27,6 +28,7 @@ from .ends import (
     WAIT,
 )
 from .negations import gated, negations
+from .words import Is
 
 _UNDONE = frozenset((NOT_YET, REFUSED, WAIT, PENDING, PROMISE, OBSTACLE, NOT_FOUND))
 
@@ -53,6 +55,7 @@ def outcomes(clause: Clause) -> set[str]:
         and FUTURE.intersection(row[: at + 1])
         and not _negated(row, at, 3)
         and not PAPERS.intersection(row)
+        and not _comes_back(clause, at)
     ):
         found.add(WAIT if SOON.intersection(row) and "i" in row[:at] else PENDING)
     if hyp == 0:
@@ -70,7 +73,12 @@ def outcomes(clause: Clause) -> set[str]:
     if "obstacle" in labels or _needs_approval(row):
         found.add(OBSTACLE)
     at = labels.get("done", hyp)
-    if at < hyp and not _unsure(row, at) and clause.words[at].text not in ("go", "going", "goes") and not _read(row, at):
+    if (
+        at < hyp
+        and not _unsure(row, at)
+        and clause.words[at].text not in ("go", "going", "goes")
+        and not _read(row, at)
+    ):
         found.add(DONE)
     verbs(clause, found)
     negations(clause, found)
@@ -83,6 +91,19 @@ def outcomes(clause: Clause) -> set[str]:
 
 def _negated(row: list[str], at: int, back: int, but: str = "") -> bool:
     return any(word in ("not", "never", "no") for word in row[max(0, at - back) : at]) and not (but and but in row)
+
+
+def _comes_back(clause: Clause, at: int) -> bool:
+    """As in "you would get back all you paid", "USD 300 will come back to you": money, no call."""
+    row = clause.row
+    if row[at + 1 : at + 2] != ["back"]:
+        return False
+    return (
+        "you" in row[:at]
+        or not MONEY.isdisjoint(row)
+        or any(token.kind is Is.AMOUNT for token in clause.words)
+        or ("usd" in row)
+    )
 
 
 def _needs_approval(row: list[str]) -> bool:

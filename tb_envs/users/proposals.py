@@ -11,13 +11,8 @@ from typing import NamedTuple
 
 from tb_envs.authoring.persona import Consent, Lines, Offer, Persona
 
-from .phrases import stems
+from .prices import due, payable
 from .understanding import Phrase, Sentence, Understood, phrases
-
-_PRICES = frozenset(
-    stems("difference extra additional more fee surcharge supplement charge cost price pay per top-up for total")
-)
-_MORE = frozenset(stems("difference extra additional more surcharge supplement"))
 
 
 class Answer(NamedTuple):
@@ -61,7 +56,7 @@ class Proposals:
             (known.offer, sentence)
             for known in self._offers
             for sentence in heard.sentences
-            if sentence.proposes and sentence.has(known.words)
+            if sentence.proposes and sentence.offers(known.words)
         ]
         offered: dict[str, tuple[Offer, Sentence]] = {}
         for offer, sentence in named:
@@ -150,30 +145,14 @@ class Proposals:
         return Answer("consented", (), "consent"), ""
 
 
-def _free(row: Sequence[str]) -> bool:
-    """Whether something costs nothing; a free room is none of it."""
-    return "complimentari" in row or any(
-        word == "free" and (row[at + 1 : at + 2] == ["of"] or row[at - 1 : at] == ["for"])
-        for at, word in enumerate(row)
-    )
-
-
 def _named_price(heard: Understood) -> int | None:
-    """The amount that is a price: next to "difference" or "extra", else next to "fee" or "cost", else the last."""
-    for marks in (_MORE, _PRICES):
-        for sentence in heard.sentences:
-            for at, amount in sentence.amounts:
-                if marks.intersection(sentence.row[max(0, at - 5) : at + 4]):
-                    return amount
-    amounts = heard.amounts
-    if not amounts and any(_free(sentence.row) for sentence in heard.sentences):
-        return 0
-    return amounts[-1] if amounts else None
+    """The amount that is to be paid, in cents: see `prices.payable`."""
+    return payable(heard.sentences)
 
 
 def _price_of(sentence: Sentence, offer: Offer, offered: Mapping[str, object], heard: Understood) -> int | None:
     """The amount nearest after the offer's words in its sentence; the only one of the message else."""
-    amounts = sentence.amounts
+    amounts = due(sentence)
     if not amounts:
         return _named_price(heard) if len(offered) == 1 else None
     if len(amounts) == 1 and len(offered) == 1:

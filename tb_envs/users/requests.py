@@ -31,8 +31,8 @@ _ALL = frozenset(("both", "everything", "all"))
 
 
 _EMPTY = stem_set(
-    "booking stay room hotel request want wish like need right correct understand take sure confirm case guest mr mrs ask"
-    " asking help please thing something today day night order contact call get"
+    "booking stay room hotel request want wish like need right correct understand take sure confirm case guest mr mrs"
+    " ask asking help please thing something today day night order contact call get"
 )
 _IMPLIED = {
     stem_set("better suite"): "upgrade",
@@ -41,6 +41,29 @@ _IMPLIED = {
     stem_set("twice drop duplicate"): "cancel",
     stem_set("back money"): "refund",
 }
+_CONCEPTS = tuple(
+    stem_set(words)
+    for words in (
+        "cancel cancellation drop annul",
+        "dates move reschedule postpone",
+        "upgrade suite better deluxe",
+        "late later extend longer out",
+        "early",
+        "refund money reimburse",
+        "release block choir group",
+        "breakfast",
+        "parking car",
+        "minibar",
+        "dog cat pet",
+        "name spelling surname",
+        "points loyalty nights",
+        "invoice receipt",
+        "book reserve",
+        "twin bed cot",
+        "company corporate rate",
+    )
+)
+_OPPOSITE = (stem_set("first earlier"), stem_set("later second last"))
 MAIN = frozenset(("cancel", "change", "upgrade", "extend"))
 """Kinds of request of which nobody means one by naming another."""
 
@@ -48,6 +71,17 @@ MAIN = frozenset(("cancel", "change", "upgrade", "extend"))
 def content_of(words: Iterable[str]) -> set[str]:
     """The words that say what it is about."""
     return {word for word in words if len(word) > 2 and word.isalpha() and word not in COMMON and word not in _EMPTY}
+
+
+def differs(mine: set[str], theirs: set[str]) -> bool:
+    """Whether the words name another kind of thing, or the other one of two."""
+    one, two = _OPPOSITE
+    for here, there in ((one, two), (two, one)):
+        if mine & here and not mine & there and theirs & there and not theirs & here:
+            return True
+    meant = {at for at, words in enumerate(_CONCEPTS) if mine & words}
+    named = {at for at, words in enumerate(_CONCEPTS) if theirs & words}
+    return bool(meant and named) and not meant & named
 
 
 @dataclass(slots=True)
@@ -77,9 +111,13 @@ class Errand:
     @property
     def content(self) -> set[str]:
         """The words that its wording does not share with every other request."""
+        return content_of(self.words)
+
+    @property
+    def words(self) -> set[str]:
+        """All its words."""
         lines = [self.opens] if isinstance(self.opens, str) else self.opens
-        words = {stem for line in lines for stem in stems(line)} | {stem for phrase in self.topic for stem in phrase}
-        return content_of(words)
+        return {stem for line in lines for stem in stems(line)} | {stem for phrase in self.topic for stem in phrase}
 
 
 def errands(persona: Persona) -> list[Errand]:
@@ -164,7 +202,7 @@ def verdict(ends: set[str], heard: Understood, busy: bool) -> str:
         return REFUSED
     if TICKET in ends and not busy and PROMISE not in ends:
         return PENDING
-    if UNVERIFIED in ends and not busy:
+    if UNVERIFIED in ends and not busy and "retry" not in heard.cues:
         return REFUSED
     return OBSTACLE if OBSTACLE in ends and not busy else ""
 

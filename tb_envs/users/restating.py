@@ -29,6 +29,8 @@ _COUNTED = {
 }
 _NAMES = frozenset(("name", "surname", "caller"))
 _YOURS = each("you leav depart keep until til out stay hour time extend")
+_PARTLY = each("only free first other rest these remain instead of more")
+_WISHES = each("lik want wish prefer need tak")
 _TITLES = each("mr mrs ms miss dr")
 
 
@@ -184,12 +186,15 @@ def _identifier(scene: _Scene, at: int, key: str) -> None:
 
 def _number(scene: _Scene, at: int, token: Token) -> None:
     """A number that stands alone: a card's ending, the digits of an id, an amount or a count that is named."""
-    row, of = scene.clause.row, scene.known.of
-    plain = digits(token.text)
+    clause, of = scene.clause, scene.known.of
+    row, plain = clause.row, digits(token.text)
     if len(plain) == 4:
         for value in of["digits"]:
             card = "card" in row or "end" in row or scene.names(value)
             scene.judge(value, value.key.endswith(plain), scene.asking and card and not 1990 < int(plain) < 2100)
+        for value in of["phone"]:
+            if scene.names(value) and ("end" in row or "last" in row):
+                scene.judge(value, value.key.endswith(plain), scene.checking)
     if len(plain) > 3:
         for value in of["id"]:
             scene.judge(value, digits(value.text) == plain, False)
@@ -197,9 +202,9 @@ def _number(scene: _Scene, at: int, token: Token) -> None:
         if scene.names(value):
             scene.judge(value, cents(token.text) == value.number, scene.asking)
     for value in of["number"]:
-        if _counts(row, at, value) or _room(row, at, value) or scene.names(value):
-            if not _denied(row, at):
-                scene.judge(value, token.value == value.number, scene.checking or value.contested)
+        if (_counts(row, at, value) or _room(row, at, value) or scene.names(value)) and not _denied(row, at):
+            named = scene.asking and clause.question and _counts(row, at, value) and _PARTLY.isdisjoint(row)
+            scene.judge(value, token.value == value.number, scene.checking or value.contested or named)
 
 
 def _room(row: list[str], at: int, value: Value) -> bool:
@@ -271,7 +276,7 @@ def _meant(scene: _Scene, mine: list[Value], role: str, told: bool, consenting: 
         if role == "departure":
             return late or [value for value in new if len(value.days) > 1]
         return [value for value in new if value not in late]
-    if scene.checking:
+    if scene.checking and not _deed(clause):
         guess = [value for value in mine if value.group in (role or "arrival", "dates")]
         return guess or (mine if len(mine) == 1 else [])
     if (
@@ -314,6 +319,8 @@ def _words(scene: _Scene) -> None:
             continue
         if _says(value, stem_set, clause):
             out.right.append(value.fact)
+        elif value.group == "room_type" and _WISHES.isdisjoint(row):
+            continue
         elif (scene.checking and not value.others.isdisjoint(row) and value.words.isdisjoint(row)) or (
             span is not None and _stated(clause, span, value) and (scene.checking or _of_yours(clause, span, value))
         ):
@@ -328,6 +335,9 @@ def _says(value: Value, here: set[str], clause: Clause) -> bool:
     """Whether the clause has the value: all its words, of a long one most, or another spelling."""
     words = value.words
     both = len(words & here)
+    if both and value.kind == "name" and len(words) < 3:
+        heard = {token.text for token in clause.words}
+        return all(text in heard or f"{text}s" in heard for text in value.texts)
     if words and (both == len(words) if len(words) < 3 else both * 5 >= len(words) * 3):
         return True
     if value.same or (value.kind == "text" and value.numbered):
@@ -370,7 +380,7 @@ def _stated(clause: Clause, span: Span, value: Value) -> bool:
         elif value.kind == "name":
             if not token.capital or not verb:
                 return False
-            if stem not in value.words and stem not in _TITLES:
+            if token.text not in value.texts and stem not in _TITLES:
                 return True
         elif verb and stem not in SKIP and token.text not in DROPPED:
             return True

@@ -22,7 +22,7 @@ from .ends import DONE, OBSTACLE, PENDING, PROMISE, REFUSED, WAIT
 from .phrasing import LINES
 from .proposals import Answer, Proposals
 from .reply import Reply
-from .requests import MAIN, Errand, content_of, verdicts
+from .requests import MAIN, Errand, content_of, differs, verdicts
 from .understanding import Understood, phrases, understand
 
 CONNECTED = ("And", "Also", "One", "Oh", "By", "Actually", "Another", "While", "Besides", "Plus", "Wait", "There")
@@ -80,9 +80,9 @@ class ScriptedUser(Courtesy):
 
     def _answer(self, heard: Understood) -> None:
         """Answers everything that has an answer."""
+        told = self._tell(heard)
         corrected = self._restated(heard)
         offers = [] if corrected else self._proposals.offers(heard, self._done)
-        told = self._tell(heard)
         given = self._facts(heard, bool(offers))
         busy = given or corrected or told or heard.consent or heard.alternative
         due = [e for e in self._errands if e.state == "open"]
@@ -126,8 +126,11 @@ class ScriptedUser(Courtesy):
         if following is not None:
             self._raise(following, "settled")
         elif heard.second and not self._acts and not self._settled():
-            self._say(next(e for e in reversed(self._errands) if e.state == "open").opens)
-            self._act("repeated_request")
+            if len(self._errands) > 1:
+                self._say(next(e for e in reversed(self._errands) if e.state == "open").opens)
+                self._act("repeated_request")
+            else:
+                self._remind()
 
     def _restated(self, heard: Understood) -> bool:
         memory = self._memory
@@ -145,8 +148,7 @@ class ScriptedUser(Courtesy):
                 self._say(memory.line(fact))
                 self._act(f"corrected:{fact}")
         if heard.checking and heard.right:
-            asked = memory.resolved(heard.asks)
-            right = [fact for fact in heard.right if fact not in asked and fact not in hidden]
+            right = [fact for fact in heard.right if fact not in hidden]
             if right:
                 self._say(LINES["rest_right" if wrong else "yes_right"])
             for fact in right:
@@ -170,7 +172,13 @@ class ScriptedUser(Courtesy):
             other = not main & mine and (bool(mine & MAIN) or not shared)
         else:
             other = bool(heard.actions) and not heard.actions & mine and not shared
-        if other:
+        if not other and not (main and main & mine):
+            said = set[str]().union(*(sentence.stems for sentence in heard.sentences))
+            other = all(differs(errand.words, said) for errand in named)
+        if heard.valued and not heard.actions & mine and not shared and not other:
+            self._say(LINES["unknown"])
+            self._act("unknown")
+        elif other:
             self._say(LINES["that_is_wrong"])
             self._say(self._errands[0].opens)
             self._act("corrected:request")
@@ -232,7 +240,7 @@ class ScriptedUser(Courtesy):
 
     def _puzzled(self, heard: Understood) -> bool:
         """A question that it has no answer to."""
-        asked = (heard.question or heard.asks) and heard.known
+        asked = (heard.question or heard.asks) and heard.known and not heard.second
         if asked and not self._acts and not heard.ends & {DONE, REFUSED, PENDING}:
             self._say(LINES["unknown"])
             self._act("unknown")
@@ -260,6 +268,7 @@ class ScriptedUser(Courtesy):
             if insists and not took and errand.pressed < len(errand.presses):
                 self._say(errand.presses[errand.pressed])
                 errand.pressed += 1
+                errand.state = "open"
                 self._act("pressed")
                 pressed = True
             elif end != OBSTACLE:
@@ -270,7 +279,20 @@ class ScriptedUser(Courtesy):
                 errand.state = "settled"
         return pressed
 
+    def _choose(self, heard: Understood) -> bool:
+        """Asked which of several things it wants: the one it knows of, else its request once more."""
+        if not heard.either or self._acts or self._settled():
+            return False
+        for fact in heard.right:
+            if self._memory.values[fact].kind in ("time", "date", "text", "place"):
+                self._give(fact)
+        if not self._acts:
+            self._again()
+        return True
+
     def _consent(self, heard: Understood, given: bool) -> bool:
+        if self._choose(heard):
+            return True
         if heard.consent:
             answer, missing = self._proposals.consent(heard)
             if missing:
@@ -280,7 +302,7 @@ class ScriptedUser(Courtesy):
             elif answer is not None:
                 self._respond(answer)
             return True
-        if heard.alternative and not given and not self._acts:
+        if heard.alternative and not given and all(act.startswith("heard:") for act in self._acts):
             self._say(LINES["decline_other"])
             self._act("declined:other")
             return True
@@ -334,6 +356,9 @@ class ScriptedUser(Courtesy):
         self._act("changed_mind" if errand.replaces else "second_request")
 
     def _after_goodbye(self) -> Reply:
+        if "pressed" in self._acts:
+            self._parted = False
+            return self._reply()
         if self._acts and self._rounds < ROUNDS:
             self._rounds += 1
             self._say(LINES["bye"])

@@ -46,6 +46,8 @@ REAL = each(
     " thanes there think thinks tight tights toady toddy tomorrows tonal totals traveler travelled travellers"
     " treason trice umber understands untie upgrades usable vending verily verity water weeded wending were wether"
     " whee wheres whither wight wold world worry wound wright yates zooms"
+    " nicht nichts nummer laten trank richt streek stell groep groupe membre plage plat plata platen prie prise"
+    " spel toda todas totaal seconde questione suive prever continuo daten dites geest gunst lauter coule"
 )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from .asking import asked, cue, mentions, question_word, restates, valued
 from .clauses import Clause, clauses
-from .lexicon import ACTION_OF, ASK_VERBS, COMMON, DOMAIN, QUESTION_WORDS
+from .lexicon import ACTION_OF, ASK_VERBS, COMMON, DOMAIN, DONE_VERBS, QUESTION_WORDS
 from .moods import checks, consents_to, offers
 from .outcomes import outcomes
 from .phrases import Node, stems
@@ -29,6 +29,13 @@ _POINTING = each("it that them both me")
 _CALLING = each("cal reach ring phone callback")
 _NOT_POINTING = each("else goal whole")
 _SOCIAL = each("else goal help smalltalk bye greet whole contact_detail")
+_CHOICES = DONE_VERBS | frozenset(stems("keep leave stay cancel"))
+_COUNTS = ("rooms", "nights", "guests")
+_AFTER_MANY = each("would do should shal can may of you i we in al are is wil")
+_CERTAIN = each("correct right understand accurat true match yes")
+_ACTING = ACTION_OF.keys()
+_MUST = each("must need")
+_MINE = each("i we me us")
 _TITLES = each("mr mrs ms miss dr")
 _MAY = each("wil would could can")
 _WANTS_ME = each("you me to")
@@ -41,11 +48,18 @@ class Sentence:
 
     stems: set[str] = field(default_factory=set[str])
     row: list[str] = field(default_factory=list[str])
+    open: list[str] = field(default_factory=list[str])
+    """The stems of its clauses that tell no end of a request."""
     asks: bool = False
     proposes: bool = False
     closed: bool = False
     ends: set[str] = field(default_factory=set[str])
     amounts: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+
+    def offers(self, phrases: Sequence[Phrase]) -> bool:
+        """Whether all words of one of the phrases stand in it where it refuses nothing."""
+        heard = frozenset(self.open) if "refused" in self.ends else self.stems
+        return any(phrase <= heard for phrase in phrases)
 
     def has(self, phrases: Sequence[Phrase]) -> bool:
         """Whether all words of one of the phrases stand in it."""
@@ -75,6 +89,10 @@ class Understood:
     """Some of it is about business, or at least English."""
     second: bool = False
     """It asks what the further request is."""
+    valued: bool = False
+    """It names a value of some kind."""
+    either: bool = False
+    """It asks which of several things is wanted."""
     claimed: list[str] = field(default_factory=list[str])
     """Facts it names in a check, with a value or not."""
     cues: set[str] = field(default_factory=set[str])
@@ -104,8 +122,16 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
     before: Clause | None = None
     mood = choice = False
     consents: list[bool] = []
+    others: tuple[int, ...] = ()
     for clause in heard:
-        consents.append(consents_to(clause))
+        asks_leave = consents_to(clause)
+        if asks_leave and clause.row[0] == "you" and "me" not in clause.row and consents:
+            earlier = heard[len(consents) - 1]  # "if I understand you well, you want to cancel?"
+            asks_leave = earlier.sentence != clause.sentence or "check" not in earlier.labels
+        if asks_leave and "instead" in clause.row and "you" in clause.row[:3] and not clause.values:
+            asks_leave = not _MINE.isdisjoint(clause.row)  # "would you like to move it instead?"
+            others += () if asks_leave else (len(consents),)
+        consents.append(asks_leave)
     for at, clause in enumerate(heard):
         labels, row = clause.labels, clause.row
         if before is None or before.sentence != clause.sentence:
@@ -122,13 +148,18 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
         mood = cue(clause, inherits)
         ends = outcomes(clause)
         facts = asked(clause, found[at], mood, consents[at])
+        if at in others:
+            facts = []
         if facts and "done" in ends and not clause.polite and QUESTION_WORDS.isdisjoint(row):
             facts = []  # "the points missing from your account have been added"
         sentence.asks = sentence.asks or clause.question or mood
+        out.valued = out.valued or bool(clause.values)
         if consents[at]:
             out.consent = True
             out.pleads = out.pleads or clause.question or not _WANTS_ME.issubset(row)
             sentence.proposes = True
+        if clause.question and (_either(clause) or (row[0] == "which" and "alternative" in labels)):
+            out.either = True
         stated = clause.question and any(span.hi < len(row) and restates(clause, span.hi) for span in found[at])
         values = restated(clause, found[at], known, out.checking or stated, any(consents) or clause.question)
         if clause.question and "or" in row and not out.checking:
@@ -153,10 +184,19 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
             facts = [
                 (s.means.fact, False)
                 for s in found[at - 1]
-                if not s.means.loose and _POINTING.intersection(row) and not out.checking
+                if not s.means.loose
+                and "alternative" not in labels
+                and _POINTING.intersection(row)
+                and not out.checking
             ]
+        titled = clause.question and row[:2] == ["are", "you"] and not _TITLES.isdisjoint(row)
+        if titled and any(value.group == "caller" for value in known.values()):
+            facts, values.right, values.wrong = [("caller", False)], [], []
         if clause.question and row[-2:] == ["you", "are"] and len(row) < 4:
             facts = [("caller", False)]
+        if row[:2] == ["how", "mani"] and not facts and (len(row) == 2 or row[2] in _AFTER_MANY):
+            named = [s.means.fact for spans in found for s in spans if s.means.fact in _COUNTS]
+            facts = [(fact, True) for fact in named[:1] or _COUNTS]
         if row == ["which", "one"] and at:
             facts = [(span.means.fact, False) for span in found[at - 1][-1:] if not span.means.loose]
         if ("booking", True) in facts and any(_CALLING.intersection(other.row) for other in heard) and "number" in row:
@@ -174,12 +214,17 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
         sentence.amounts += [(base + place, amount) for place, amount in values.amounts]
         out.right += [fact for fact in values.right if fact not in out.right]
         out.wrong += [fact for fact in values.wrong if fact not in out.wrong]
+        if "refused" in ends and not clause.question:
+            values.right = []
         sentence.ends |= ends
+        if not ends:
+            sentence.open += row
         out.ends |= ends
-        out.actions.update(ACTION_OF[word] for word in row if word in ACTION_OF)
-        if found[at] and out.checking:
+        if not _ACTING.isdisjoint(row):
+            out.actions.update(ACTION_OF[word] for word in row if word in ACTION_OF)
+        if found[at] and (out.checking or clause.question):
             check = clause.question and checks(clause)
-            out.claimed += [s.means.fact for s in found[at] if not s.means.loose and (check or valued(clause, s.hi))]
+            out.claimed += [s.means.fact for s in found[at] if (check and not s.means.loose) or valued(clause, s.hi)]
         _wider(clause, out, mood, facts, consents[at], sentence, ends)
         before = clause
     out.wrong = [fact for fact in out.wrong if fact not in out.right]
@@ -189,7 +234,9 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
     for sentence in out.sentences:
         if choice or sentence.closed or ("done" in sentence.ends and not sentence.asks):
             sentence.proposes = False
-        elif not sentence.ends and (sentence.amounts or out.alternative):
+        elif (not sentence.ends and (sentence.amounts or out.alternative)) or (
+            sentence.open and sentence.amounts and out.alternative and "done" not in sentence.ends
+        ):
             sentence.proposes = True
     return out
 
@@ -205,7 +252,14 @@ def _wider(
 ) -> None:
     """What is not about single facts."""
     labels, row = clause.labels, clause.row
-    if "whole" in labels and mood and not facts and "let" not in row[:1] and "hyp" not in labels:
+    if (
+        "whole" in labels
+        and (mood or _must(clause))
+        and "wait" not in ends
+        and not facts
+        and "let" not in row[:1]
+        and "hyp" not in labels
+    ):
         out.whole = True
     if "contact_detail" in labels and mood and not facts and (clause.question or {"detail", "inform"} & set(row)):
         if "number" in row and not clause.values:
@@ -234,8 +288,12 @@ def _wider(
     if clause.question and not facts and not consents:
         if not _SOCIAL.isdisjoint(labels):
             return
-        bare = set(row) <= _BARE
-        if out.checking and not out.whole and (bare or ACTION_OF.keys() & set(row) or checks(clause)):
+        bare = set(row) <= _BARE and "or" not in row
+        if (
+            out.checking
+            and not out.whole
+            and (bare or ACTION_OF.keys() & set(row) or (checks(clause) and not _CERTAIN.isdisjoint(row)))
+        ):
             out.sure = True
             if bare and out.consent and not out.pleads:
                 out.consent = False  # "You want me to cancel it. Correct?"
@@ -243,6 +301,21 @@ def _wider(
         if "wait" in labels or "alternative" in labels:
             return
         out.question = True
+
+
+def _either(clause: Clause) -> bool:
+    """As in "Shall I cancel or keep it?", "Do you want to keep the booking?"."""
+    row = clause.row
+    if "keep" in row[2:6] and "you" in row[:2] and row[row.index("keep") + 1 :] in (["booking"], ["stay"], ["it"]):
+        return True
+    at = row.index("or", 1) if "or" in row[1:] else 0
+    follow = row[at + 1 : at + 4]
+    return (
+        bool(at)
+        and follow[:1] != ["not"]
+        and any(w in _CHOICES for w in follow)
+        and any(w in _CHOICES for w in row[:at])
+    )
 
 
 def _asks_which(clause: Clause) -> bool:
@@ -254,3 +327,9 @@ def _asks_which(clause: Clause) -> bool:
         or not ASK_VERBS.isdisjoint(row)
         or (clause.question and row[0] in ("and", "now", "second", "other", "next", "you"))
     )
+
+
+def _must(clause: Clause) -> bool:
+    """As in "I must verify your identity": a duty told is a request."""
+    row = clause.row
+    return not _MUST.isdisjoint(row) and ("i" in row or "we" in row) and clause.hyp_word != "if"

@@ -53,7 +53,7 @@ class Value:
     @property
     def plain(self) -> bool:
         """Whether only its own words can tell it: no other spelling, no list of what else there is."""
-        return not self._same_as and not self._values and self.group != "room"
+        return not self._same_as and not self._values and self.group not in ("room", "room_type")
 
     @_once
     def key(self) -> str:
@@ -96,6 +96,11 @@ class Value:
         return frozenset(self.text.lower().split())
 
     @_once
+    def texts(self) -> frozenset[str]:
+        """Its words as they are heard, for names."""
+        return frozenset(token.text for token in tokens(self.text) if token.part != MARK)
+
+    @_once
     def numbered(self) -> bool:
         """Whether it is told by digits (a number plate): then other spellings fit too."""
         return len(self.key) > 3 and any(letter.isdigit() for letter in self.key)
@@ -109,7 +114,7 @@ class Value:
     @_once
     def others(self) -> frozenset[str]:
         """Stems of other values of this kind in the domain."""
-        others = (*self._values, *_ROOMS) if self.group == "room" else self._values
+        others = (*self._values, *_ROOMS) if self.group in ("room", "room_type") else self._values
         return frozenset(stem for other in others for stem in stems(other)) - self.words
 
 
@@ -176,7 +181,7 @@ def times(words: list[Token]) -> list[tuple[int, int]]:
         else:
             continue
         after = [word.text for word in words[at + 1 : at + 5]]
-        half = next((word for word in after[:1] if word in ("am", "pm", "h", "clock", "hours")), "")
+        half = next((word for word in after[:1] if word in ("am", "pm", "clock")), "")
         part = next((word for word in after if word in _PARTS_OF_DAY), "")
         if token.kind is not Is.TIME and token.text not in _NAMED_HOURS and not half and not part:
             continue

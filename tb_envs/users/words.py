@@ -41,8 +41,8 @@ class Token(NamedTuple):
     """One word, mark or value.
 
     `text` is lower case; `stem` is for comparison only; `value` is cents for an amount, the number
-    for a number, (year or 0, month, day) for a date, minutes for a time of the day; `capital`: it began with a capital letter;
-    `part`: see `WORD` and the following.
+    for a number, (year or 0, month, day) for a date, minutes for a time of the day;
+    `capital`: it began with a capital letter; `part`: see `WORD` and the following.
     """
 
     text: str

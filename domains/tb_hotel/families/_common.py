@@ -22,6 +22,7 @@ from tb_envs.authoring import (
     DomainError,
     Record,
     ask,
+    at_most,
     call,
     calls,
     changed,
@@ -30,6 +31,7 @@ from tb_envs.authoring import (
     either,
     happened,
     kept,
+    named,
     never_created,
     one_of,
     order,
@@ -151,7 +153,7 @@ def identify(
         call("get_booking", booking_id=stay.id, save="booking"),
         check(guest, facts, use("booking", "guest_id"), stay=stay, given=given, caller=caller),
     )
-    return Part(steps, verified(guest, len(facts), caller=caller, then=then))
+    return Part(steps, verified(guest, len(facts), stay=stay, caller=caller, then=then))
 
 
 def identify_by_search(
@@ -195,19 +197,35 @@ def check(
 
 
 def verified(
-    guest: Person, needed: int, *, caller: CallerRole = "guest", then: Pattern | Sequence[Pattern] = ()
+    guest: Person,
+    needed: int,
+    *,
+    stay: Stay | None = None,
+    caller: CallerRole = "guest",
+    then: Pattern | Sequence[Pattern] = (),
 ) -> tuple[Expectation, ...]:
-    """A check passed on `needed` facts or more (`verified`), before the first change (`verified first`)."""
+    """A check passed on `needed` facts or more, before the first change and before money moves (`verified`).
+
+    The caller has named as many facts before it passed (`facts heard`), and not more than one check failed (`guesses`).
+    """
     passed: dict[str, Any] = {"guest_id": guest.id, "caller": caller, "result": "passed"}
-    row = created("verified", IdentityCheck, **passed, facts_matched=one_of(*range(needed, 6)))
-    return (row, *_before("verified first", writes(IdentityCheck, **passed), then))
+    enough = {**passed, "facts_matched": one_of(*range(needed, 6))}
+    on_file = (guest.email, guest.phone, guest.postcode, guest.birth_date, *([stay.id] if stay else []))
+    touches = _patterns(then)
+    row = (
+        order("verified", writes(IdentityCheck, **enough), *touches, writes(Refund), writes(Charge), writes(Approval))
+        if touches
+        else created("verified", IdentityCheck, **enough)
+    )
+    return (
+        row,
+        named("facts heard", on_file, at_least=needed, then=writes(IdentityCheck, **passed)),
+        at_most("guesses", writes(IdentityCheck, guest_id=guest.id, result="failed"), 1),
+    )
 
 
-def _before(name: str, first: Pattern, then: Pattern | Sequence[Pattern]) -> tuple[Expectation, ...]:
-    patterns = (then,) if isinstance(then, Pattern) else tuple(then)
-    if len(patterns) < 2:
-        return tuple(order(name, first, pattern) for pattern in patterns)
-    return (either(name, tuple(order(f"{name} {place}", first, p) for place, p in enumerate(patterns))),)
+def _patterns(then: Pattern | Sequence[Pattern]) -> tuple[Pattern, ...]:
+    return (then,) if isinstance(then, Pattern) else tuple(then)
 
 
 # -- the manager
@@ -241,11 +259,13 @@ def approval(
             save="approval",
             earns="approval",
         ),
-        call("get_approval", approval_id=use("approval", "approval_id"), earns="answer read"),
+        call("get_approval", approval_id=use("approval", "approval_id")),
     )
     row = created("approval", Approval, **asked, amount_cents=cents, decision=answer)
-    read = happened("answer read", calls("get_approval"))
-    return Part(steps, (row, read, *_before("approved first", writes(Approval, **asked, decision="granted"), then)))
+    read, touches = calls("get_approval"), _patterns(then)
+    if touches:
+        return Part(steps, (row, order("answer read first", read, *touches, writes(Refund), writes(Charge))))
+    return Part(steps, (row, happened("answer read", read)))
 
 
 # -- changes and money

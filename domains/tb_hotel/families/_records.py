@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tb_envs.authoring import Record, Step, call, calls, changed, created, derived, happened, say
+from tb_envs.authoring import Record, Step, at_most, call, calls, changed, created, derived, happened, say
 from tb_envs.grading.expectations import Expectation
 from tb_hotel.models import (
     Decision,
@@ -173,8 +173,8 @@ def tail(
         part += message(guest, template, None if template == "security_notice" else stay)
     part += close_ticket(guest, stay, topic, reason, partly=partly, existing=existing, found=found)
     if not partly and FINAL[reason].status == "escalated":
-        part += hand_over(FINAL[reason].team)
-    return part
+        return part + hand_over(FINAL[reason].team)
+    return part + Part((), (at_most("not handed over", calls("hand_over"), 0),))
 
 
 def hand_over(team: Team) -> Part:

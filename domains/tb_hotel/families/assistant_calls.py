@@ -108,13 +108,13 @@ def assistant_calls(w: HotelWorld) -> Scenario:
     mistakes = common.common_mistakes(solution, expects) | common.tempted(solution, *wrongs)
     mistakes |= common.forgets(solution, service.change.tool, "post_charge", "add_guest_note")
     as_guest = common.with_arguments(solution, "check_identity", caller="guest")
-    missed = ("verified", "verified first") if acts else "verified" if known else "failed check"
+    missed = "verified" if acts else "verified" if known else "failed check"
     mistakes["takes the assistant for the guest"] = mistake(as_guest, missed)
     if acts:
         completed = common.with_arguments(solution, "open_ticket", outcome="completed", reason="within_policy")
         mistakes["calls it completed"] = mistake(completed, "ticket", "omission")
         refused = common.tail(guest, stay, topic, "not_authorised").steps
-        lost = {item.name for item in (*done.expects, *end.expects)} - {"quoted first"}
+        lost = {item.name for item in (*done.expects, *end.expects)} - {"quoted first", "not handed over"}
         mistakes["turns the assistant away"] = mistake([*who.steps, *refused], sorted(lost))
         if topic == "date_change":
             late = common.after(solution, "quote_date_change")

@@ -111,13 +111,14 @@ def refund_timeout(w: HotelWorld) -> Scenario:
     wrong = common.common_mistakes(solution, expects)
     wrong["forgets to cancel"] = mistake(common.without(solution, "cancel_booking"), "booking", "omission")
     last, records = NAMES[len(shares) - 1], ("message", "ticket", common.NOTHING_ELSE)
+    given_up = (*records, "not handed over")
     once, more = [*before, sent[0]], [refund(struck, share)] * failures
     if case.cell == "done":
         wrong["sends it again although it was done"] = mistake(script(*once, *more), common.NOTHING_ELSE)
-        wrong["leaves to IT what was done"] = mistake(script(*once, closing="system_fault"), records)
+        wrong["leaves to IT what was done"] = mistake(script(*once, closing="system_fault"), given_up)
     elif case.cell == "not done":
         wrong["does not repeat it"] = mistake(script(*once), last)
-        wrong["leaves to IT what could be repeated"] = mistake(script(*once, closing="system_fault"), [last, *records])
+        wrong["leaves to IT what could be repeated"] = mistake(script(*once, closing="system_fault"), [last, *given_up])
     else:
         another = refund(struck, share, reason="rate_difference")
         wrong["gives up after one failure"] = mistake(script(*once, *sent[1:2]), "repeated once")

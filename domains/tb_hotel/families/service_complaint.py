@@ -131,7 +131,7 @@ def service_complaint(w: HotelWorld) -> Scenario:
     if asks:
         alone = common.without(solution, "request_approval", "get_approval")
         alone = alone if pays else common.plus(alone, returned(stay, due))
-        missed = ("approval", "answer read", "approved first" if pays else "no refund")
+        missed = ("approval", *(["answer read first"] if pays else ["answer read", "no refund"]))
         mistakes["asks nobody, as the text says"] = mistake(alone, missed)
     if waiting:
         new = common.close_ticket(guest, stay, "service_complaint", reason).steps

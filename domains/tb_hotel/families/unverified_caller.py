@@ -105,7 +105,7 @@ def unverified_caller(w: HotelWorld) -> Scenario:
     solution = [*looks, *given.steps, *end.steps, *outcome(reason, case)]
     needed = policy.PLAIN_FACTS if case.contact or case.topic in policy.UNPROTECTED else policy.PROTECTED_FACTS
     touch = writes(Booking, id=stay.id) if done else ()
-    who = common.verified(guest, needed, caller=role, then=touch) if passed else ()
+    who = common.verified(guest, needed, stay=stay, caller=role, then=touch) if passed else ()
     expects = [*who, *besides(stay, role, tries, passed, case.checks[0][1]), *given.expects, *end.expects]
 
     def amiss(tool: str, **arguments: object) -> list[Step]:
@@ -128,7 +128,7 @@ def unverified_caller(w: HotelWorld) -> Scenario:
         wrong |= common.forgets(solution, "add_guest_note")
         wrong["writes about the booking"] = mistake(amiss("send_message", booking_id=stay.id), "message")
     if case.contact:
-        names = ["verified", "verified first"] if done else "verified" if passed else "checks"
+        names = "verified" if passed else "checks"
         wrong["takes the caller for the guest"] = mistake(amiss("check_identity", caller="guest"), names)
     return Scenario(
         customer=persona(w, case, stay, caller, dates, facts, phones),

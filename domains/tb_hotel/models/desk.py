@@ -99,7 +99,10 @@ class GuestNote(Base):
     """A remark on a guest's profile."""
 
     __tablename__ = "guest_notes"
-    __table_args__ = (one_of("kind", NoteKind), narrative(prefix="NT", about="guest_id"))
+    __table_args__ = (
+        one_of("kind", NoteKind),
+        narrative(prefix="NT", about="guest_id", only={"kind": ("preference",)}),
+    )
     id: Mapped[str] = mapped_column(primary_key=True)
     guest_id: Mapped[str] = mapped_column(ForeignKey("guests.id"), index=True)
     kind: Mapped[str]
@@ -115,7 +118,7 @@ class GuestMessage(Base):
         one_of("direction", Direction),
         one_of("template", Template),
         CheckConstraint("(direction = 'inbound') = (template = 'none')", name="only_outbound_has_template"),
-        narrative(prefix="MS", about="guest_id"),
+        guarded(prefix="MS"),
     )
     id: Mapped[str] = mapped_column(primary_key=True)
     guest_id: Mapped[str] = mapped_column(ForeignKey("guests.id"), index=True)
