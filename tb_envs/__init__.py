@@ -23,11 +23,12 @@ from tb_envs.errors import (
 )
 from tb_envs.limits import Limits
 from tb_envs.registration import domain_names, env_id, load_domain, register_all
+from tb_envs.settings import Settings
 from tb_envs.spaces import Message
 from tb_envs.vector import ThinkingBoxVectorEnv
 
 if TYPE_CHECKING:
-    from tb_envs.episode import Episode, Settings
+    from tb_envs.episode import Episode
     from tb_envs.grading.verdict import Check, Verdict
     from tb_envs.task import Task, get_task
 
@@ -35,7 +36,6 @@ __version__ = "0.1.0"
 
 _LAZY = {
     "Episode": "tb_envs.episode",
-    "Settings": "tb_envs.episode",
     "Task": "tb_envs.task",
     "get_task": "tb_envs.task",
     "Check": "tb_envs.grading.verdict",

@@ -22,11 +22,12 @@ _STARTS = ("{", "[", "```", "<tool_call")
 
 
 class ToolCall(NamedTuple):
-    """One call of a turn; `problem` is set when its arguments are no JSON object."""
+    """One call of a turn; `written` are its arguments as JSON, `problem` is set when they are no JSON object."""
 
     id: str
     name: str
     arguments: Mapping[str, Any]
+    written: str
     problem: str = ""
 
 
@@ -56,30 +57,52 @@ def looks_like_call(text: str) -> bool:
 def parse_action(action: Any) -> Turn:
     """An action as a `Turn`; what is wrong with it is in `problem`, worded for the agent."""
     if isinstance(action, Mapping):
-        return _parse_object(cast("Mapping[Any, Any]", action))
+        return _parse_mapping(cast("Mapping[Any, Any]", action))
     if not isinstance(action, str):
         return _wrong(f"An action is text or an object, not {type(action).__name__}.")
     if not action.strip("\ufeff \t\r\n\x00"):
         return _wrong("Your turn was empty.")
     if not looks_like_call(action):
-        return Turn(action)
+        return Turn(_clean(action))
     text = action.strip("\ufeff \t\r\n")
     if text.startswith("```"):
         return _wrong("A call in a code fence is not read; write the JSON object alone.")
     if text.lower().startswith("<tool_call"):
         return _wrong("A <tool_call> tag is not read; write the JSON object alone.")
     try:
-        value = json.loads(text)
+        value = _loads(text)
     except RecursionError:
         return _wrong("The JSON is nested too deeply.")
     except ValueError as error:
         return _wrong(f"This begins like a call and is not valid JSON ({str(error)[:120]}).")
     if not isinstance(value, dict):
         return _wrong("A JSON array is not an action; a turn is one JSON object.")
-    return _parse_object(cast("dict[Any, Any]", value), text)
+    return _parse_object(cast("dict[Any, Any]", value))
 
 
-def _parse_object(value: Mapping[Any, Any], spoken: str = "") -> Turn:
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON value")
+
+
+def _loads(text: str) -> Any:
+    return json.loads(text, parse_constant=_refuse_constant)
+
+
+def _parse_mapping(action: Mapping[Any, Any]) -> Turn:
+    """An action object given as a mapping: taken by value, through JSON, so that nothing else can hide in it."""
+    try:
+        value = _loads(json.dumps(dict(action)))
+    except Exception as error:  # whatever a stranger's object does when it is read
+        return _wrong(f"The action holds what JSON cannot say ({type(error).__name__}: {str(error)[:120]}).")
+    return _parse_object(value)
+
+
+def _clean(text: str) -> str:
+    """Text that can be written as UTF-8: lone surrogates are replaced."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _parse_object(value: Mapping[Any, Any]) -> Turn:
     if "tool_calls" not in value and "content" not in value:
         if "name" in value and "arguments" in value:
             return _wrong("A bare call is not read; put it into the list `tool_calls`.")
@@ -99,14 +122,14 @@ def _parse_object(value: Mapping[Any, Any], spoken: str = "") -> Turn:
             return _wrong("Your turn was empty.")
         if text.lstrip()[:12].lower().startswith(("```", "<tool_call")) or _is_bare_call(text):
             return _wrong("The content looks like a call and would have been said to the customer.")
-        return Turn(text)
+        return Turn(_clean(text))
     calls: list[ToolCall] = []
     for place, item in enumerate(items, 1):
         parsed = _parse_call(item, place)
         if isinstance(parsed, str):
             return _wrong(parsed)
         calls.append(parsed)
-    return Turn(content or "", tuple(calls))
+    return Turn(_clean(content or ""), tuple(calls))
 
 
 def _is_bare_call(text: str) -> bool:
@@ -132,11 +155,12 @@ def _parse_call(item: Any, place: int) -> ToolCall | str:
     if not isinstance(name, str) or not name.strip():
         return f"Tool call {place} has no `name`."
     identity = call_.get("id")
-    key = identity if isinstance(identity, str) and identity else ""
+    key = _clean(identity) if isinstance(identity, str) else ""
+    name = _clean(name.strip())
     problem = ""
     if isinstance(arguments, str):
         try:
-            arguments = json.loads(arguments) if arguments.strip() else {}
+            arguments = _loads(arguments) if arguments.strip() else {}
         except (ValueError, RecursionError):
             problem = "`arguments` is text that is not valid JSON; give a JSON object."
     if arguments is None:
@@ -144,8 +168,9 @@ def _parse_call(item: Any, place: int) -> ToolCall | str:
     if not problem and not isinstance(arguments, Mapping):
         problem = f"`arguments` must be a JSON object, not {type(arguments).__name__}."
     if problem:
-        return ToolCall(key, name.strip(), {}, problem)
-    return ToolCall(key, name.strip(), {str(k): v for k, v in cast("Mapping[Any, Any]", arguments).items()})
+        return ToolCall(key, name, {}, "{}", problem)
+    checked = cast("dict[str, Any]", arguments)
+    return ToolCall(key, name, checked, json.dumps(checked))
 
 
 def _wrong(problem: str) -> Turn:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import gymnasium
 
 from tb_envs.errors import EpisodeError, UsageError
 from tb_envs.limits import Limits
+from tb_envs.registration import domain_names
+from tb_envs.settings import SPLITS, Settings, check_choice
 from tb_envs.spaces import Message
 
 if TYPE_CHECKING:
     from tb_envs.episode import Episode
-
-SPLITS = ("train", "dev", "bench")
 
 
 class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
@@ -55,17 +56,13 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
         trace_dir: str | None = None,
         faults: Mapping[str, float] | None = None,
     ) -> None:
-        if render_mode not in (None, *self.metadata["render_modes"]):
-            raise UsageError(f"unknown render_mode {render_mode!r}; valid: None, human, ansi")
-        _check_split(split)
+        check_choice("render_mode", render_mode, (None, *self.metadata["render_modes"]))
+        check_choice("split", split, SPLITS)
+        check_choice("domain", domain, domain_names())
         self.domain = domain
         self.split = split
         self.render_mode = render_mode
-        self._limits = Limits.of(limits)
-        self._settings: dict[str, Any] = {
-            "backend": backend, "user": user, "reward": reward, "strict": strict,
-            "trace_dir": trace_dir, "faults": faults,
-        }  # fmt: skip
+        self._settings = Settings(backend, user, Limits.of(limits), reward, strict, trace_dir, faults)
         self.observation_space = cast("gymnasium.Space[Any]", Message())
         self.action_space = cast("gymnasium.Space[Any]", Message())
         self._episode: Episode | None = None
@@ -87,24 +84,24 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         """Start an episode; see the class for what `options` takes."""
         super().reset(seed=seed)
-        from tb_envs.episode import OPTIONS, Episode, Settings, choose_task, drive
+        from tb_envs.episode import OPTIONS, Episode, choose_task, drive
         from tb_envs.registration import load_domain
         from tb_envs.task import get_task
 
         options = options or {}
-        unknown = set(options) - set(OPTIONS)
+        unknown = [option for option in options if option not in OPTIONS]
         if unknown:
-            raise UsageError(f"unknown option {', '.join(map(repr, sorted(unknown)))}; valid: {', '.join(OPTIONS)}")
+            raise UsageError(f"unknown option {', '.join(map(repr, unknown))}; valid: {', '.join(OPTIONS)}")
         split = options.get("split") or self.split
-        _check_split(split)
-        settings = Settings(
-            limits=self._limits, **{**self._settings, "user": options.get("user") or self._settings["user"]}
-        )
-        limits = Limits.of(options.get("limits"), self._limits)
+        check_choice("split", split, SPLITS)
+        settings = replace(self._settings, user=options.get("user") or self._settings.user)
+        limits = Limits.of(options.get("limits"), settings.limits)
         task_id = options.get("task_id")
         if task_id is None:
             ids = load_domain(self.domain).suite_ids[split]
             task_id = choose_task(ids, int(self.np_random.integers(len(ids))) if ids else 0)
+        elif not isinstance(task_id, str):
+            raise UsageError(f"task_id is text such as 'hotel/late_cancellation/0', got {task_id!r}")
         task = get_task(task_id)
         if task.domain.name != self.domain:
             raise UsageError(f"task {task_id!r} is not of domain {self.domain!r}; make {task.domain.name!r} for it")
@@ -114,11 +111,10 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
         observation = drive(self._episode.reset(task, limits=limits, attempt=self._attempts))
         self._attempts += 1
         self._shown = 0
-        self._frozen = split if task_id in task.domain.suites[split] else ""
         self._print()
-        info = self._info(tuple(self._episode.messages))
+        info = self._info(tuple({**message} for message in self._episode.messages))
         info.update(
-            task_id=task.id, domain=self.domain, split=self._frozen,
+            task_id=task.id, domain=self.domain, split=task.domain.split_of(task.id),
             tools=list(task.domain.tool_definitions), instructions=task.instructions,
         )  # fmt: skip
         return observation, info
@@ -174,11 +170,6 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
         """Free the backend. Idempotent."""
         if self._episode is not None:
             self._episode.close()
-
-
-def _check_split(split: Any) -> None:
-    if split not in SPLITS:
-        raise UsageError(f"unknown split {split!r}; valid: {', '.join(SPLITS)}")
 
 
 __all__ = ["EpisodeError", "ThinkingBoxEnv"]

@@ -7,9 +7,7 @@ A system error ends it as ``error:*`` and is never a failure; what the agent doe
 
 from __future__ import annotations
 
-import json
-from collections.abc import Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,19 +17,17 @@ from tb_envs.grading.grade import Evidence, grade
 from tb_envs.grading.verdict import Verdict
 from tb_envs.limits import Limits
 from tb_envs.session.backend import Backend, ToolResult, error_result
-from tb_envs.session.faults import FaultyBackend, check_rates
+from tb_envs.session.faults import FaultyBackend
 from tb_envs.session.local import LocalBackend
 from tb_envs.session.log import Event, Log
 from tb_envs.session.tools import END, HAND_OVER
+from tb_envs.settings import Settings
 from tb_envs.store.journal import RowChange
 from tb_envs.task import Task, get_task
 from tb_envs.trace import write_trace
 from tb_envs.users.scripted import Reply, ScriptedUser
 
 T = TypeVar("T")
-BACKENDS = ("embedded",)
-USERS = ("scripted",)
-REWARDS = ("sparse", "dense")
 OPTIONS = ("task_id", "split", "user", "limits")
 OVER = "The conversation is over; reset the environment to start another."
 
@@ -44,30 +40,6 @@ def drive(coroutine: Coroutine[Any, Any, T]) -> T:
         return done.value
     coroutine.close()
     raise RuntimeError("this episode does I/O: await its methods instead of driving them inline")
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What an episode is made with; the same for all domains, JSON-able."""
-
-    backend: str = "embedded"
-    user: str = "scripted"
-    limits: Limits = field(default_factory=Limits)
-    reward: str = "sparse"
-    strict: bool = False
-    trace_dir: str | None = None
-    faults: Mapping[str, float] | None = None
-
-    def __post_init__(self) -> None:
-        for name, value, valid in (
-            ("backend", self.backend, BACKENDS),
-            ("user", self.user, USERS),
-            ("reward", self.reward, REWARDS),
-        ):
-            if value not in valid:
-                raise UsageError(f"unknown {name} {value!r}; valid: {', '.join(valid)}")
-        if self.faults is not None:
-            check_rates(self.faults)
 
 
 class Episode:
@@ -124,6 +96,8 @@ class Episode:
             raise UsageError("reset the episode before the first action")
         if self.outcome:
             return OVER
+        if self.backend is None:
+            raise UsageError("the episode is closed; reset it before the next action")
         self.turns += 1
         turn = parse_action(action)
         start = len(self.messages)
@@ -135,9 +109,8 @@ class Episode:
             observation = self._fail("user", error)
         if not self.outcome:
             self._check_limits()
-        self.new_messages = tuple(m for m in self.messages[start:] if m["role"] != "assistant")
-        if self.outcome and self.settings.trace_dir:
-            write_trace(self, Path(self.settings.trace_dir))
+        self.new_messages = tuple({**m} for m in self.messages[start:] if m["role"] != "assistant")
+        self._trace()
         if self.error and self.settings.strict:
             raise EpisodeError(self.error)
         return observation
@@ -156,6 +129,7 @@ class Episode:
             raise UsageError("reset the episode before finishing it")
         if not self.outcome:
             self._end("agent")
+            self._trace()
         return self.verdict
 
     def close(self) -> None:
@@ -182,7 +156,7 @@ class Episode:
 
     async def _run(self, turn: Turn) -> str:
         calls = [call._replace(id=call.id or f"call_{self.tool_calls + n}") for n, call in enumerate(turn.calls, 1)]
-        written = [json.dumps(dict(call.arguments)) for call in calls]
+        written = [call.written for call in calls]
         self.messages.append(
             {
                 "role": "assistant",
@@ -271,6 +245,10 @@ class Episode:
             return
         self.outcome = "success" if self.verdict.success else "failure"
         self.reward = self.verdict.reward(self.settings.reward)
+
+    def _trace(self) -> None:
+        if self.outcome and self.settings.trace_dir:
+            write_trace(self, Path(self.settings.trace_dir))
 
     def _fail(self, part: str, error: Exception) -> str:
         self.outcome, self.ended_by, self.error = f"error:{part}", "error", str(error) or type(error).__name__

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from typing import Any, cast
 
 from tb_envs.errors import UsageError
 
@@ -23,17 +25,25 @@ class Limits:
     tokens: int = 0
 
     @classmethod
-    def of(cls, value: Mapping[str, int] | Limits | None, base: Limits | None = None) -> Limits:
+    def of(cls, value: Any, base: Limits | None = None) -> Limits:
         """Limits from a mapping, the rest from `base`; `UsageError` names what is wrong."""
         if isinstance(value, Limits):
             return value
         base = base or cls()
+        if value is not None and not isinstance(value, Mapping):
+            raise UsageError(f"limits is a mapping such as {{'turns': 20}}, got {value!r}")
+        given = cast("Mapping[str, Any]", value or {})
         names = [item.name for item in fields(cls)]
         merged = {name: getattr(base, name) for name in names}
-        for name, number in (value or {}).items():
+        for name, number in given.items():
             if name not in names:
                 raise UsageError(f"unknown limit {name!r}; valid: {', '.join(names)}")
-            if type(number) is not int or number < (0 if name == "tokens" else 1):
-                raise UsageError(f"limit {name!r} must be a whole number of at least 1, got {number!r}")
-            merged[name] = number
+            least = 0 if name == "tokens" else 1
+            try:
+                whole = -1 if isinstance(number, bool) else operator.index(number)
+            except TypeError:
+                whole = -1
+            if whole < least:
+                raise UsageError(f"limit {name!r} must be a whole number of at least {least}, got {number!r}")
+            merged[name] = whole
         return cls(**merged)

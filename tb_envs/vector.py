@@ -7,7 +7,8 @@ One broken episode never touches the others.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
@@ -64,9 +65,9 @@ class ThinkingBoxVectorEnv(VectorEnv[Any, Any, Any]):
         """Start every environment, or those of ``options={"reset_mask": …}``."""
         seeds = self._each(seed, "seed")
         shared = dict(options) if isinstance(options, dict) else {}
-        mask = np.asarray(shared.pop("reset_mask", np.ones(self.num_envs, dtype=bool)), dtype=bool)
-        if mask.shape != (self.num_envs,):
-            raise UsageError(f"reset_mask must have one entry for each of the {self.num_envs} environments")
+        mask = np.asarray(shared.pop("reset_mask", np.ones(self.num_envs, dtype=bool)))
+        if mask.shape != (self.num_envs,) or mask.dtype != bool:
+            raise UsageError(f"reset_mask must be {self.num_envs} booleans, one for each environment")
         per_env = self._each(shared if isinstance(options, dict) else options, "options")
         self._ready = []
         infos: dict[str, Any] = {}
@@ -78,16 +79,26 @@ class ThinkingBoxVectorEnv(VectorEnv[Any, Any, Any]):
 
     def step(self, actions: Sequence[Any]) -> tuple[tuple[str, ...], Arrays, Arrays, Arrays, dict[str, Any]]:
         """One turn in every environment."""
+        if isinstance(actions, str | Mapping):
+            raise UsageError("give a sequence of actions, one for each environment")
         if len(actions) != self.num_envs:
             raise UsageError(f"{len(actions)} actions for {self.num_envs} environments")
         rewards = np.zeros(self.num_envs, dtype=np.float64)
         terminated = np.zeros(self.num_envs, dtype=bool)
         truncated = np.zeros(self.num_envs, dtype=bool)
         infos: dict[str, Any] = {}
+        raised: Exception | None = None
         for index, action in enumerate(actions):
-            observation, rewards[index], terminated[index], truncated[index], info = self._step_one(index, action)
-            self._observations[index] = observation
+            try:
+                result = self._step_one(index, action)
+            except Exception as error:  # strict: the others take their turn all the same
+                raised = raised or error
+                self._done[index] = True
+                continue
+            self._observations[index], rewards[index], terminated[index], truncated[index], info = result
             infos = self._add_info(infos, info, index)
+        if raised is not None:
+            raise raised
         return tuple(self._observations), rewards, terminated, truncated, infos
 
     def send(self, indices: Sequence[int], actions: Sequence[Any]) -> None:
@@ -127,9 +138,9 @@ class ThinkingBoxVectorEnv(VectorEnv[Any, Any, Any]):
     def _each(self, value: Any, name: str) -> list[Any]:
         if value is None or isinstance(value, dict):
             return [value] * self.num_envs
-        if isinstance(value, int):
-            return [value + index for index in range(self.num_envs)]
-        items = list(value)
+        if hasattr(value, "__index__") and not hasattr(value, "__len__"):
+            return [operator.index(value) + index for index in range(self.num_envs)]
+        items: list[Any] = [item.item() if isinstance(item, np.generic) else item for item in value]
         if len(items) != self.num_envs:
             raise UsageError(f"{len(items)} entries of {name} for {self.num_envs} environments")
         return items

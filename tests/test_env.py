@@ -88,6 +88,10 @@ def test_seed_chooses_the_task_and_the_task_everything_else() -> None:
     assert info["split"] == "train" and json.loads(json.dumps(info["tools"])) == info["tools"]
     with pytest.raises(TypeError, match="shared by all episodes"):
         info["tools"][0]["function"]["name"] = "mine"
+    with pytest.raises(TypeError, match="shared by all episodes"):
+        next(p for t in info["tools"] if (p := t["function"]["parameters"].get("required"))).clear()
+    info["messages"][0]["content"] = "changed by a reader"
+    assert one.unwrapped.messages[0]["content"] == observation  # type: ignore[attr-defined]
 
 
 def reference_transcript(envs: Any, seeds: list[int]) -> list[str]:
@@ -160,8 +164,14 @@ def test_vector_takes_options_per_environment_and_serves_stragglers() -> None:
     envs.send([1], ["Hello."])
     ready = envs.recv()
     assert [index for index, _ in ready] == [1] and envs.recv() == []
-    with pytest.raises(tb_envs.UsageError, match="3 entries of seed for 2"):
-        envs.reset(seed=[1, 2, 3])
+    for wrong, words in (
+        (lambda: envs.reset(seed=[1, 2, 3]), "3 entries of seed for 2"),
+        (lambda: envs.reset(options={"reset_mask": [0, 2]}), "2 booleans"),
+        (lambda: envs.step("ab"), "sequence of actions"),
+    ):
+        with pytest.raises(tb_envs.UsageError, match=words):
+            wrong()
+    assert envs.reset(seed=np.int64(3))[0] == envs.reset(seed=np.array([3, 4]))[0]  # type: ignore[arg-type]
 
 
 def test_a_broken_episode_touches_no_other() -> None:
@@ -224,6 +234,57 @@ BAD_TURNS: list[tuple[Any, str]] = [
     (7, "not int"),
     (None, "not NoneType"),
 ]
+
+
+class Hostile(dict):  # type: ignore[type-arg]
+    def keys(self) -> Any:
+        raise RuntimeError("boo")
+
+    def __iter__(self) -> Any:
+        raise RuntimeError("boo")
+
+
+CIRCLE: dict[str, Any] = {}
+CIRCLE["self"] = CIRCLE
+DEEP: Any = "x"
+for _ in range(5000):
+    DEEP = [DEEP]
+
+
+@pytest.mark.parametrize("odd", [b"x", object(), {1}, 10**6000, CIRCLE, DEEP, float("nan")], ids=range(7))
+def test_objects_that_json_cannot_say_are_explained(odd: Any) -> None:
+    env = ThinkingBoxEnv("hotel")
+    env.reset(options={"task_id": TASK})
+    for turn in ({"tool_calls": [{"name": "get_time", "arguments": {"a": odd}}]}, {"content": odd, "tool_calls": []}):
+        observation, info = talk(env, turn)
+        assert info["outcome"] == "" and "tool_calls" in observation
+    assert talk(env, Hostile(tool_calls=[]))[1]["outcome"] == ""
+
+
+def test_lone_surrogates_reach_nobody() -> None:
+    env = ThinkingBoxEnv("hotel")
+    env.reset(options={"task_id": TASK})
+    call = {"id": "\ud800", "name": "\ud800", "arguments": {"\udfff": "\ud800"}}
+    observation, info = talk(env, {"content": "\ud800", "tool_calls": [call]})
+    talk(env, "half an emoji \ud83d")
+    json.dumps([observation, info["messages"], env.messages], ensure_ascii=False).encode("utf-8")
+
+
+def test_a_closed_environment_says_so_and_a_full_talk_is_graded_in_time() -> None:
+    env = ThinkingBoxEnv("hotel", limits={"tool_calls": 700, "turns": 100})
+    env.reset(options={"task_id": "hotel/unverified_caller/12"})
+    guest = env.episode.task.scenario.about[0]  # type: ignore[union-attr]
+    check = {"guest_id": guest, "caller": "guest", "surname": "x", "email": "a@b.example"}
+    note = {"guest_id": guest, "kind": "security", "body": "x"}
+    calls = [{"name": "check_identity", "arguments": check}, {"name": "add_guest_note", "arguments": note}] * 16
+    for _ in range(10):
+        talk(env, {"tool_calls": calls})
+    _, reward, *_ = env.step(tb_envs.call("end_conversation", summary="x"))
+    assert reward == 0.0
+    env.reset(options={"task_id": TASK})
+    env.close()
+    with pytest.raises(tb_envs.UsageError, match="closed"):
+        env.step("Hello.")
 
 
 @pytest.mark.parametrize(("turn", "words"), BAD_TURNS, ids=[str(words) for _, words in BAD_TURNS])
@@ -334,11 +395,26 @@ def test_wrong_options_name_the_right_ones() -> None:
     ):
         with pytest.raises(ValueError, match=words):
             env.reset(options=options)
-    for kwargs in ({"backend": "cloud"}, {"reward": "big"}, {"faults": {"fire": 1}}):
-        with pytest.raises(ValueError, match="valid"):
-            ThinkingBoxEnv("hotel", **kwargs).reset(seed=0)  # type: ignore[arg-type]
+    for kwargs, words in (
+        ({"backend": "cloud"}, "valid: embedded"),
+        ({"reward": "big"}, "valid: sparse, dense"),
+        ({"strict": "yes"}, "valid: True, False"),
+        ({"split": "all"}, "valid: train"),
+        ({"faults": {"fire": 1}}, "valid: timeout, crash"),
+        ({"faults": {"crash": 2}}, "from 0 to 1"),
+        ({"faults": [1]}, "is a mapping"),
+        ({"limits": [1]}, "is a mapping"),
+        ({"limits": {"tokens": -1}}, "at least 0"),
+        ({"trace_dir": 5}, "a folder's path"),
+        ({"trace_dir": "/proc/nowhere"}, "cannot be made"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            ThinkingBoxEnv("hotel", **kwargs)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="task_id is text"):
+        env.reset(options={"task_id": [TASK]})
     with pytest.raises(ValueError, match="Did you mean 'hotel'"):
-        ThinkingBoxEnv("hotell").reset(seed=0)
+        ThinkingBoxEnv("hotell")
+    assert ThinkingBoxEnv("hotel", limits={"turns": np.int64(3)}, faults={"crash": np.float64(0.1)})  # type: ignore[dict-item]
 
 
 @pytest.mark.parametrize("name", ["turns", "tool_calls", "tokens"])

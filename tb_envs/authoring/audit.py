@@ -11,9 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from tb_envs.authoring.models import TableSpec
 from tb_envs.session.log import Event
-from tb_envs.store.dump import Dump
 from tb_envs.store.journal import RowChange
 
 Rows = Mapping[str, Mapping[str, Any]]
@@ -43,11 +41,3 @@ class Case:
     changes: Sequence[RowChange]
     log: Sequence[Event]
     now: datetime
-
-
-def rows_of(dump: Dump, specs: Mapping[str, TableSpec]) -> dict[str, dict[str, dict[str, Any]]]:
-    """A canonical dump as rows with named columns."""
-    return {
-        name: {key: dict(zip(specs[name].columns, values, strict=True)) for key, values in rows.items()}
-        for name, rows in dump.items()
-    }

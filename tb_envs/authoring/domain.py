@@ -26,11 +26,11 @@ from tb_envs.authoring.steps import Step
 from tb_envs.authoring.toolset import Tool, Toolset
 from tb_envs.authoring.world import Row, World
 from tb_envs.errors import DomainError, UsageError
+from tb_envs.settings import SPLITS
 from tb_envs.store.articles import Articles
 from tb_envs.store.dump import canonical_json
 from tb_envs.store.image import build_seed
 
-SPLITS = ("train", "dev", "bench")
 SUITE_SIZES = {"train": 160, "dev": 60, "bench": 102}
 
 
@@ -198,6 +198,10 @@ class Domain:
     def suite_ids(self) -> dict[str, tuple[str, ...]]:
         """Split → task ids, in the suite's order."""
         return {split: tuple(entries) for split, entries in self.suites.items()}
+
+    def split_of(self, task_id: str) -> str:
+        """The suite that holds a task; empty for a task of none."""
+        return next((split for split, entries in self.suites.items() if task_id in entries), "")
 
     def planned_ids(self, split: str) -> list[str]:
         """The ids a suite is to hold: consecutive indices of its families, families in turn."""

@@ -13,15 +13,12 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast, get_type_hints
+from typing import Any, Literal, NoReturn, cast, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from tb_envs.authoring.values import Json
 from tb_envs.errors import DomainError, ToolError
-
-if TYPE_CHECKING:
-    pass
 
 Effect = Literal["read", "write", "session"]
 
@@ -38,13 +35,12 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid", coerce_numbers_to_str=True, arbitrary_types_allowed=True)
 
 
-class ReadOnly(dict[str, Any]):
+def _refuse(*args: Any, **kwargs: Any) -> NoReturn:
+    raise TypeError("this tool definition is shared by all episodes; change a copy.deepcopy of it")
+
+
+class ReadOnlyDict(dict[str, Any]):
     """A dict that refuses changes; a deep copy or a pickle of it is an ordinary dict."""
-
-    def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise TypeError("this tool definition is shared by all episodes; change a copy.deepcopy of it")
-
-    __setitem__ = __delitem__ = __ior__ = update = pop = popitem = setdefault = clear = _refuse
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Json:
         return {key: copy.deepcopy(value, memo) for key, value in self.items()}
@@ -53,11 +49,30 @@ class ReadOnly(dict[str, Any]):
         return (dict, (dict(self),))
 
 
+class ReadOnlyList(list[Any]):
+    """A list that refuses changes; a deep copy or a pickle of it is an ordinary list."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> list[Any]:
+        return [copy.deepcopy(value, memo) for value in self]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (list, (list(self),))
+
+
+for _name in ("__setitem__", "__delitem__", "__ior__", "update", "pop", "popitem", "setdefault", "clear"):
+    setattr(ReadOnlyDict, _name, _refuse)
+for _name in ("__setitem__", "__delitem__", "__iadd__", "__imul__", "append", "extend", "insert", "pop", "remove",
+              "clear", "sort", "reverse"):  # fmt: skip
+    setattr(ReadOnlyList, _name, _refuse)
+
+
 def read_only(node: Any) -> Any:
-    """JSON-like data whose objects refuse changes."""
+    """JSON-like data that refuses changes."""
     if isinstance(node, dict):
-        return ReadOnly({key: read_only(value) for key, value in cast("Json", node).items()})
-    return [read_only(item) for item in cast("list[Any]", node)] if isinstance(node, list) else node
+        return ReadOnlyDict({key: read_only(value) for key, value in cast("Json", node).items()})
+    if isinstance(node, list):
+        return ReadOnlyList([read_only(item) for item in cast("list[Any]", node)])
+    return node
 
 
 @dataclass(frozen=True)

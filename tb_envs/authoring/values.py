@@ -18,7 +18,9 @@ from pydantic_core import PydanticCustomError
 Json = dict[str, Any]
 """What a tool returns: a JSON object."""
 
-_MONEY = re.compile(r"^(?:usd|us\$|\$)?\s*(-?)\s*(\d{1,3}(?:,\d{3})+|\d+)(\.\d{1,2}0*)?\s*(?:usd)?$", re.IGNORECASE)
+_MONEY = re.compile(
+    r"^(?:usd|us\$|\$)?\s*(-?)\s*(\d{1,3}(?:,\d{3})+|\d+)(\.\d{1,2}0*)?\s*(?:usd)?$", re.IGNORECASE | re.ASCII
+)
 MAX_CENTS = 10_000_000_00
 
 

@@ -43,7 +43,7 @@ def main(argv: list[str] | None = None) -> int:
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except KeyboardInterrupt as stop:
-        return _complain(f"{caller}: interrupted; {stop or 'nothing was kept'}", 130)
+        return _complain(f"{caller}: interrupted; {str(stop) or 'nothing was kept'}", 130)
     except BrokenPipeError:
         with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -14,7 +14,6 @@ from tb_envs.authoring.values import Json
 from tb_envs.store.dump import Dump
 from tb_envs.store.journal import RowChange
 
-
 as_text = json.JSONEncoder(ensure_ascii=False).encode
 """A result as the agent reads it; made once, since `json.dumps` would build an encoder for every call."""
 

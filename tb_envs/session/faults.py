@@ -11,24 +11,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from tb_envs.authoring.rng import Rng
-from tb_envs.errors import BackendError, UsageError
+from tb_envs.errors import BackendError
 from tb_envs.session.backend import Backend, ToolResult
+from tb_envs.settings import check_rates
 from tb_envs.store.dump import Dump
 from tb_envs.store.journal import RowChange
-
-KINDS = ("timeout", "crash")
-
-
-def check_rates(faults: Mapping[str, float]) -> dict[str, float]:
-    """The rates, or a `UsageError` that says what is valid."""
-    for kind, rate in faults.items():
-        if kind not in KINDS:
-            raise UsageError(f"unknown fault {kind!r}; valid: {', '.join(KINDS)}")
-        if type(rate) not in (int, float) or not 0 <= rate <= 1:
-            raise UsageError(f"fault {kind!r} has rate {rate!r}; a chance per call from 0 to 1 is meant")
-    if sum(faults.values()) > 1:
-        raise UsageError("the fault rates sum to more than 1")
-    return dict(faults)
 
 
 class FaultyBackend:

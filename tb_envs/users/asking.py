@@ -64,6 +64,8 @@ _BLOCKING = frozenset(("wait", "bye", "done", "refused"))
 def mentions(clause: Clause, tree: Node, own: Node | None) -> list[Span]:
     """The facts that the clause names, right or loose, whatever its mood."""
     found = longest(tree, clause.row, own)
+    if "nam" in clause.row:  # "are you the guest named on it?"
+        found = [s for s in found if all(token.text != "named" for token in clause.words[s.lo : s.hi])]
     for at, span in enumerate(found[:-1]):  # "booking and phone number"
         follow = found[at + 1]
         if follow.lo - span.hi <= 1 and (follow.lo > span.hi or span.hi in clause.commas) and follow.hi - follow.lo > 1:
@@ -242,6 +244,8 @@ def asked(clause: Clause, found: list[Span], mood: bool, consents: bool) -> list
             (row[max(0, lo - 2) : lo] in _RELATIVE and span is not found[0]) or words[lo].text in ("code", "codes")
         ):
             continue
+        if det != "your" and _unseen(clause, span):
+            continue
         missing = row[max(0, lo - 3) : lo] in (["i", "hav", "no"], ["we", "hav", "no"])
         if not asks and not missing and hi not in clause.polite and lo not in clause.polite:
             continue
@@ -276,6 +280,14 @@ def asked(clause: Clause, found: list[Span], mood: bool, consents: bool) -> list
         if mention.loose and row[lo] == "number" and len(found) > 1:
             out.pop()  # "the booking number, and what's the number?"
     return out
+
+
+def _unseen(clause: Clause, span: Span) -> bool:
+    """As in "we did not receive any such e-mail": a message that did not come, no fact that is wanted."""
+    row, lo = clause.row, span.lo
+    if "not" not in row[:lo] or not any(token.text == "did" for token in clause.words[:lo]):
+        return False
+    return "such" in row[:lo] or row[lo - 1] == "that" or (span.means.fact == "email" and span.hi - lo == 1)
 
 
 def _staff(row: list[str], hi: int) -> bool:

@@ -49,6 +49,8 @@ class Clause:
     """Where a colon stood before the word."""
     question: bool = False
     now: bool = False
+    thus: bool = False
+    """It began with "so" after another clause of the sentence."""
     general: bool = False
     """It tells a rule ("usually", "only for …"), not what happened."""
     values: list[int] = field(default_factory=list[int])
@@ -101,7 +103,7 @@ def clauses(text: str) -> list[Clause]:
                             column.pop()
                     if row:
                         out.append(clause)
-                    clause = Clause(sentence)
+                    clause = Clause(sentence, thus=last == "so")
                     row = clause.row
                 elif stem == "no" and last in _NUMBER_AFTER and _closes(heard, at + 1):
                     stem = "number"
@@ -162,7 +164,7 @@ def clauses(text: str) -> list[Clause]:
 
 def _label(heard: list[Clause]) -> None:
     """Find the labels of all clauses, and from where on each is hypothetical."""
-    hypothetical, why = -1, ""
+    hypothetical, why, first_hyp = -1, "", False
     for clause in heard:
         clause.labels = labels = labels_of(PHRASES, clause.row)
         if (first := labels.get("hyp")) is not None and clause.words[first].text == "provide":
@@ -170,6 +172,8 @@ def _label(heard: list[Clause]) -> None:
             for place, word in enumerate(clause.row):
                 if word in _IFS:
                     labels.setdefault("hyp", place)
+        if hypothetical == clause.sentence and clause.thus and not first_hyp:
+            hypothetical = -1  # "we only do it when he calls, so I can't do anything"
         if hypothetical == clause.sentence:
             clause.hyp, clause.hyp_word = 0, why
         elif (at := labels.get("hyp")) is not None:
@@ -178,4 +182,4 @@ def _label(heard: list[Clause]) -> None:
             if (not follow and word == "once") or (word in _PREPOSITIONS and follow not in _SOMEONE):
                 continue  # "as I said before", "before arrival", "until tomorrow"
             clause.hyp, clause.hyp_word = at, word
-            hypothetical, why = clause.sentence, word
+            hypothetical, why, first_hyp = clause.sentence, word, at < 2

@@ -41,8 +41,16 @@ from .phrases import stem_set
 from .words import Is, each
 
 _FUNDS = MONEY | each("usd eur gbp card account fee differenc")
-_HEADLINES = stem_set("issued processed refunded credited released removed reversed waived posted cancelled")
-_TOPICS = stem_set("refund booking stay fee charge charges cancellation rooms nights points money amount item usd")
+_HEADLINES = stem_set(
+    "issued processed refunded credited released removed reversed waived posted cancelled made sent changed moved"
+    " booked confirmed added corrected updated upgraded extended completed"
+)
+_SUBJECTS = each("i we you they he she it that not no if")
+_PRELUDE = each("good great new okai alright hello hi yes so and also thank perfect updat short quick")
+_TOPICS = stem_set(
+    "refund booking stay fee charge charges cancellation rooms nights points money amount item usd change upgrade"
+    " invoice dates request room payment correction email"
+)
 _YES = each("okai alright great sur right thank yes fin good perfect you so much")
 _OTHERS = each("them him her")
 _FINITE = each("is are was not can would wil cost mean hav")
@@ -203,7 +211,8 @@ def _finished(clause: Clause, at: int, found: set[str]) -> None:
         return
     if word == "confirm" and (agent or not aux or PERSONAL.intersection(row[:at])):
         return
-    if word in WEAK_DONE:
+    headline = _heads(clause, at)
+    if word in WEAK_DONE and not (headline and word in _HEADLINES):
         if word == "mak" and not CHANGING.intersection((*rest, *row[:at])) and not (agent and "booking" in rest):
             return
         if word == "tak" and not {"off", "out", "away", "care", "down", "back"} & set(rest):
@@ -231,7 +240,6 @@ def _finished(clause: Clause, at: int, found: set[str]) -> None:
         return
     if aux == "hav" and not been and not agent and word in INTRANSITIVE:
         return
-    headline = at < 7 and word in _HEADLINES and row[0] in _TOPICS and _FINITE.isdisjoint(row) and "you" not in row[:at]
     last = at == len(row) - 1 and at < 4
     bare = headline or (last and not any(here in ("you", "i", "we", "be") for here in row[:at]))
     if not (
@@ -246,6 +254,17 @@ def _finished(clause: Clause, at: int, found: set[str]) -> None:
     ):
         return
     found.add(APPROVED if word in APPROVE else DONE)
+
+
+def _heads(clause: Clause, at: int) -> bool:
+    """As in "Refund made, full amount", "Good news: fee of USD 20 waived": a deed told without its helping verb."""
+    row = clause.row
+    if row[at] not in _HEADLINES or not _FINITE.isdisjoint(row[:at]) or not _SUBJECTS.isdisjoint(row[:at]):
+        return False
+    start = max((comma for comma in clause.commas if comma < at), default=0)
+    while start < at and row[start] in _PRELUDE:
+        start += 1
+    return at - start < 7 and not _TOPICS.isdisjoint(row[start:at]) and (at < 7 or row[at - 1] in _TOPICS)
 
 
 def _past(clause: Clause, at: int) -> bool:

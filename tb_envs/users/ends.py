@@ -66,6 +66,7 @@ WORK = stem_set(
     " inquire quote compute open retrieve note request submit use sort prepare do hold log record document"
 )
 NOT_WORK = stem_set("know explain tell say have get ask start begin be need let apologise apologize understand happy")
+AVAILABLE = stem_set("available free vacant open bookable")
 PRICES = stem_set("total price rate balance cost fee sum policy rule charge")
 INTRANSITIVE = stem_set("change increase move close drop raise lower extend")
 TRANSFERABLE = stem_set("put hand pass")

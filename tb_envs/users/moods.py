@@ -208,6 +208,8 @@ def offers(clause: Clause) -> bool:
     at = labels.get("alternative")
     if row[0] == "would" and row[-1] == "you" and row[-2] in ("suit", "for") and clause.question:
         return True  # "would Friday suit you?", "would Friday work for you?"
+    if row[0] == "do" and "know" in row[1:6]:
+        return False  # "do you by any chance know which of them it was?"
     if at is None or "wait" in labels or not _HELPING.isdisjoint(labels) or clause.hyp <= at:
         return False
     if not (clause.question or _PROPOSING.intersection(row)) or not _NO.isdisjoint(row[: at + 2]):

@@ -27,9 +27,11 @@ from .ends import (
     REFUSED,
     UNVERIFIED,
 )
-from .lexicon import CAPABLE, DONE_VERBS, LOOK
+from .lexicon import ACTION_OF, CAPABLE, DONE_VERBS, LOOK
 from .words import each
 
+_HEARING = each("hear read learn sad piti shame")
+_GIVEN = each("as sinc becaus sorri that")
 _PEOPLE = each("manager supervisor he she colleagu person someone")
 
 
@@ -83,7 +85,9 @@ def negations(clause: Clause, found: set[str]) -> None:
             )
         if verb == "availabl" and not _PEOPLE.isdisjoint(row[:at]):
             continue
-        if verb in BENIGN and verb not in CAPABLE:
+        if (verb in BENIGN and verb not in CAPABLE) or follow[:1] in (["lik"], ["want"], ["wish"]):
+            continue
+        if _theirs(row, at, verb):
             continue
         if (verb == "pay" and before in ("do", "wil")) or (verb in ("return", "refund", "pay") and "differenc" in row):
             continue
@@ -109,6 +113,16 @@ def negations(clause: Clause, found: set[str]) -> None:
             continue
         elif verb in CAPABLE:
             found.add(REFUSED)
+
+
+def _theirs(row: list[str], at: int, verb: str) -> bool:
+    """As in "sorry to hear you can't make it", "as you can't come": the customer's own trouble."""
+    if row[at - 2 : at - 1] != ["you"]:
+        return False
+    if verb == "mak" and row[at + 2 : at + 3] in (["it"], ["that"]):
+        return True
+    before = row[: at - 2]
+    return not _HEARING.isdisjoint(before) or (verb not in ACTION_OF and not _GIVEN.isdisjoint(before))
 
 
 def gated(clause: Clause) -> str:

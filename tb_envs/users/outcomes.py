@@ -9,6 +9,8 @@ from .clauses import Clause
 from .deeds import softened, verbs
 from .ends import (
     APPROVERS,
+    ARRIVE,
+    AVAILABLE,
     BE,
     DONE,
     FUTURE,
@@ -30,6 +32,9 @@ from .ends import (
 from .negations import gated, negations
 from .words import Is
 
+_WE = frozenset(("i", "we", "me", "us", "let"))
+_COMES = frozenset(("arriv", "com", "go", "appear", "show", "reach", "way"))
+_WAITED = frozenset(("took", "needed", "waited", "lasted"))
 _UNDONE = frozenset((NOT_YET, REFUSED, WAIT, PENDING, PROMISE, OBSTACLE, NOT_FOUND))
 
 
@@ -37,7 +42,7 @@ def outcomes(clause: Clause) -> set[str]:
     """All that the clause says of the kinds above."""
     found: set[str] = set()
     labels, row = clause.labels, clause.row
-    if "wait" in labels and "thank" not in row[: labels["wait"]]:
+    if "wait" in labels and waits(clause, labels["wait"]):
         found.add(WAIT)
     if row == ["on", "it"]:
         found.add(WAIT)
@@ -46,8 +51,13 @@ def outcomes(clause: Clause) -> set[str]:
     hyp = clause.hyp
     soft = clause.hyp_word not in HARD_HYP
     at = labels.get("pending")
-    if at is not None and (at < hyp or soft) and not _negated(row, at, 2, but="yet"):
-        found.add(PENDING)
+    if (
+        at is not None
+        and (at < hyp or soft)
+        and not _negated(row, at, 2, but="yet")
+        and not (row[at] == "stai" and clause.dets[at])
+    ):
+        found.add(PENDING)  # but not "I have your stay open"
     at = labels.get("contact")
     if (
         at is not None
@@ -89,6 +99,24 @@ def outcomes(clause: Clause) -> set[str]:
     return found
 
 
+def waits(clause: Clause, at: int) -> bool:
+    """Whether the words of waiting at `at` ask the customer to wait.
+
+    Refuses what the agent did already ("I have looked"), what the customer is to look at, and when a thing arrives.
+    """
+    row, text = clause.row, clause.words[at].text
+    before = row[:at]
+    if "thank" in before or (at and clause.words[at - 1].text in _WAITED):
+        return False
+    if row[at] in ("hav", "tak") and "look" in row[at + 1 : at + 4]:
+        looked = any(token.text in ("looked", "looking") for token in clause.words[at + 1 : at + 4])
+        return not looked and text != "had" and not _WE.isdisjoint(before)
+    if not _WE.isdisjoint(before) or "tak" in before or "need" in before:
+        return True
+    comes = not ARRIVE.isdisjoint(before) or not _COMES.isdisjoint(before)
+    return not (comes or not PAPERS.isdisjoint(before))
+
+
 def _negated(row: list[str], at: int, back: int, but: str = "") -> bool:
     return any(word in ("not", "never", "no") for word in row[max(0, at - back) : at]) and not (but and but in row)
 
@@ -98,6 +126,8 @@ def _comes_back(clause: Clause, at: int) -> bool:
     row = clause.row
     if row[at + 1 : at + 2] != ["back"]:
         return False
+    if row[at + 2 : at + 3] == ["to"] and row[at + 3 : at + 4] in (["it"], ["that"]):
+        return True
     return (
         "you" in row[:at]
         or not MONEY.isdisjoint(row)
@@ -137,6 +167,7 @@ def _unsure(row: list[str], at: int) -> bool:
         )
         or (row[at] == "done" and any(word in ("everything", "all") for word in row[at + 1 : at + 3]))
         or row[at] in ("not", "no")
+        or row[at + 2 : at + 4] in (["in", "luck"], ["in", "time"], ["in", "good"])
     )
 
 
@@ -148,4 +179,5 @@ def _state(clause: Clause) -> bool:
         and any(word in ("is", "are", "hav", "run", "start", "begin", "end", "last") for word in row)
         and not any(token.text.endswith("ing") and token.text not in ("booking", "parking") for token in clause.words)
         and not PRICES.intersection(row[:4])
+        and AVAILABLE.isdisjoint(row)
     )

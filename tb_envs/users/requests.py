@@ -27,6 +27,8 @@ from .lexicon import ACTION_OF, COMMON
 from .phrases import stem_set, stems
 from .understanding import Phrase, Sentence, Understood, phrases
 
+_BOTH = frozenset(("both", "everything"))
+_SINGLE = frozenset(("one", "first", "second", "later", "only", "single", "earlier"))
 _ALL = frozenset(("both", "everything", "all"))
 
 
@@ -76,6 +78,8 @@ def content_of(words: Iterable[str]) -> set[str]:
 def differs(mine: set[str], theirs: set[str]) -> bool:
     """Whether the words name another kind of thing, or the other one of two."""
     one, two = _OPPOSITE
+    if theirs & _BOTH and not mine & _BOTH and mine & _SINGLE:
+        return True
     for here, there in ((one, two), (two, one)):
         if mine & here and not mine & there and theirs & there and not theirs & here:
             return True

@@ -31,6 +31,8 @@ _NAMES = frozenset(("name", "surname", "caller"))
 _YOURS = each("you leav depart keep until til out stay hour time extend")
 _PARTLY = each("only free first other rest these remain instead of more")
 _WISHES = each("lik want wish prefer need tak")
+_PLACING = each("on in for of under with")
+_IS = each("is are was as")
 _TITLES = each("mr mrs ms miss dr")
 
 
@@ -355,8 +357,8 @@ def _count(scene: _Scene, value: Value) -> None:
 
 
 def _denied(row: list[str], at: int) -> bool:
-    """As in "four nights, not five", "rather than 5"."""
-    return row[at - 1 : at] == ["not"] or row[max(0, at - 2) : at] in (["rather", "than"], ["instead", "of"])
+    """As in "four nights, not five", "not for 5", "rather than 5"."""
+    return "not" in row[max(0, at - 2) : at] or row[max(0, at - 2) : at] in (["rather", "than"], ["instead", "of"])
 
 
 def _addressed(clause: Clause) -> Span | None:
@@ -371,11 +373,14 @@ def _addressed(clause: Clause) -> Span | None:
 def _stated(clause: Clause, span: Span, value: Value) -> bool:
     """Whether the fact named at `span` is given a value in the clause, other than its own."""
     verb = span.means is None or span.hi in clause.colons or span.hi not in clause.commas
-    for at in range(span.hi, min(span.hi + 6, len(clause.row))):
+    lo = span.hi
+    if clause.row[lo : lo + 1] and clause.row[lo] in _PLACING:  # "the last name on the booking is Berg"
+        lo = next((at for at in range(lo + 1, min(lo + 5, len(clause.row))) if clause.row[at] in _IS), lo)
+    for at in range(lo, min(lo + 6, len(clause.row))):
         stem, token = clause.row[at], clause.words[at]
         if stem in ("is", "as", "are", "was"):
             verb = True
-        elif (at == span.hi and value.kind != "name" and span.hi not in clause.colons) or stem in NO_VALUE:
+        elif (at == lo and value.kind != "name" and span.hi not in clause.colons) or stem in NO_VALUE:
             return False
         elif value.kind == "name":
             if not token.capital or not verb:

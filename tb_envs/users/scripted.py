@@ -175,6 +175,8 @@ class ScriptedUser(Courtesy):
         if not other and not (main and main & mine):
             said = set[str]().union(*(sentence.stems for sentence in heard.sentences))
             other = all(differs(errand.words, said) for errand in named)
+        if not other and "both" in set[str]().union(*(sentence.stems for sentence in heard.sentences)):
+            other = all(differs(errand.words, {"both"}) for errand in named)
         if heard.valued and not heard.actions & mine and not shared and not other:
             self._say(LINES["unknown"])
             self._act("unknown")

@@ -26,7 +26,7 @@ SHORT = {
     "appreciated": "appreciate", "should've": "should have", "let's": "let us", "lets": "let us",
     "won't": "will not", "can't": "can not", "shan't": "shall not", "ain't": "is not", "ma'am": "madam",
     "o'clock": "clock", "y'all": "you", "'em": "them", "e.g": "eg", "i.e": "ie", "eg": "eg", "&": "and", "+": "and",
-    "no-show": "noshow", "no-shows": "noshow", "p.m": "pm", "a.m": "am", "p.m.": "pm", "a.m.": "am", "hwo": "how", "wud": "would", "cud": "could", "yr": "your", "snd": "send", "brithday": "birthday", "brithdate": "birthdate", "n": "and", "yuo": "you", "yuor": "your", "teh": "the", "coud": "could", "woud": "would", "adn": "and", "nd": "and", "wats": "what is", "wich": "which", "wht": "what", "giv": "give", "hav": "have", "plese": "please", "pleas": "please", "abt": "about",
+    "canceld": "cancelled", "canclled": "cancelled", "cancle": "cancel", "cancling": "cancelling", "no-show": "noshow", "no-shows": "noshow", "p.m": "pm", "a.m": "am", "p.m.": "pm", "a.m.": "am", "hwo": "how", "wud": "would", "cud": "could", "yr": "your", "snd": "send", "brithday": "birthday", "brithdate": "birthdate", "n": "and", "yuo": "you", "yuor": "your", "teh": "the", "coud": "could", "woud": "would", "adn": "and", "nd": "and", "wats": "what is", "wich": "which", "wht": "what", "giv": "give", "hav": "have", "plese": "please", "pleas": "please", "abt": "about",
     "confirmaton": "confirmation", "adress": "address", "adres": "address", "recieve": "receive",
     "reciept": "receipt", "reservaton": "reservation", "bookin": "booking", "telefon": "phone", "numer": "number",
 }  # fmt: skip

@@ -9,8 +9,8 @@ from .spelling import each
 
 WORDS = each(
     "about accept account address after agree amount another anything approve approved arrival available because"
-    " before birth booking breakfast cancel cancellation cancelled category change changed charge charges check"
-    " company completed confirm confirmation confirmed continue correct could credited current dates declined"
+    " before birth booking breakfast cancel cancellation canceled cancelled category change changed charge charges"
+    " check company completed confirm confirmation confirmed continue correct could credited current dates declined"
     " deluxe departure details difference digits earlier email ending extra family first group guest guests hotel"
     " identity information invoice later licence license loyalty manager member membership minibar mobile"
     " necessary needed night nights number options original parking phone plate please possible postcode prefer"

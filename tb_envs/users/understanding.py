@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .asking import asked, cue, mentions, question_word, restates, valued
+from .asking import asked, cue, mentions, question_word, restates
+from .checking import beside, claimed, points, stranger
 from .clauses import Clause, clauses
+from .ends import AVAILABLE
 from .lexicon import ACTION_OF, ASK_VERBS, COMMON, DOMAIN, DONE_VERBS, QUESTION_WORDS
 from .moods import checks, consents_to, offers
 from .outcomes import outcomes
@@ -39,6 +41,7 @@ _MINE = each("i we me us")
 _TITLES = each("mr mrs ms miss dr")
 _MAY = each("wil would could can")
 _WANTS_ME = each("you me to")
+_TOLD = frozenset(("done", "refused"))
 _TAGS = each("correct right yes accurat true okai")
 
 
@@ -116,7 +119,9 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
     out = Understood()
     heard = clauses(text)
     found = [mentions(clause, lexicon.tree, own) for clause in heard]
-    out.checking = any(checks(clause) for clause in heard)
+    pointing = [points(clause) for clause in heard]
+    out.checking = any(pointing) or any(checks(clause) for clause in heard)
+    aside = set[str]()
     if not heard:
         out.known = any(token.text in DROPPED for token in tokens(text[:200]))
     before: Clause | None = None
@@ -148,8 +153,10 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
         mood = cue(clause, inherits)
         ends = outcomes(clause)
         facts = asked(clause, found[at], mood, consents[at])
-        if at in others:
+        if at in others or (pointing[at] and (out.valued or out.right or out.wrong)):
             facts = []
+        if facts and stranger(clause, before):
+            facts = []  # "do you know which colleague it was, and her name?"
         if facts and "done" in ends and not clause.polite and QUESTION_WORDS.isdisjoint(row):
             facts = []  # "the points missing from your account have been added"
         sentence.asks = sentence.asks or clause.question or mood
@@ -210,12 +217,18 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
             and question_word(clause, 0)
         ):
             facts = [(span.means.fact, False) for span in found[at - 1][-1:]]  # "a reason is needed. What shall I put?"
+        if out.checking and values.right:
+            aside |= beside(clause, found[at], values.right, known)
         out.asks += [fact for fact in facts if fact not in out.asks]
         sentence.amounts += [(base + place, amount) for place, amount in values.amounts]
         out.right += [fact for fact in values.right if fact not in out.right]
         out.wrong += [fact for fact in values.wrong if fact not in out.wrong]
         if "refused" in ends and not clause.question:
             values.right = []
+        if not _TOLD.isdisjoint(ends):  # what is told counts for more than the delay before it
+            out.ends.discard("wait")
+            for earlier in out.sentences:
+                earlier.ends.discard("wait")
         sentence.ends |= ends
         if not ends:
             sentence.open += row
@@ -224,9 +237,11 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
             out.actions.update(ACTION_OF[word] for word in row if word in ACTION_OF)
         if found[at] and (out.checking or clause.question):
             check = clause.question and checks(clause)
-            out.claimed += [s.means.fact for s in found[at] if (check and not s.means.loose) or valued(clause, s.hi)]
+            out.claimed += [s.means.fact for s in found[at] if (check and not s.means.loose) or claimed(clause, s)]
         _wider(clause, out, mood, facts, consents[at], sentence, ends)
         before = clause
+    if aside and any(group not in ("booking", "name", "surname", "caller") for group in out.claimed):
+        out.right = [fact for fact in out.right if fact not in aside]
     out.wrong = [fact for fact in out.wrong if fact not in out.right]
     if sum(fact[0] != "booking" for fact in out.asks):  # "your loyalty card: what is the number?"
         out.asks = [fact for fact in out.asks if fact != ("booking", True) or "number" not in out.sentences[-1].row]
@@ -234,6 +249,10 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
     for sentence in out.sentences:
         if choice or sentence.closed or ("done" in sentence.ends and not sentence.asks):
             sentence.proposes = False
+        elif "wait" in sentence.ends and not sentence.asks and not sentence.amounts:
+            sentence.proposes = False  # "I'll check if the suite is available"
+        elif out.consent and not sentence.ends and not AVAILABLE.isdisjoint(sentence.row):
+            sentence.proposes = True  # "The suite is still free. Would you like it?"
         elif (not sentence.ends and (sentence.amounts or out.alternative)) or (
             sentence.open and sentence.amounts and out.alternative and "done" not in sentence.ends
         ):
@@ -258,7 +277,7 @@ def _wider(
         and "wait" not in ends
         and not facts
         and "let" not in row[:1]
-        and "hyp" not in labels
+        and ("hyp" not in labels or (clause.hyp_word == "befor" and "you" in row))
     ):
         out.whole = True
     if "contact_detail" in labels and mood and not facts and (clause.question or {"detail", "inform"} & set(row)):

@@ -21,6 +21,8 @@ MONTHS = tuple(name.capitalize() for name in _MONTHS.split())
 _MONTH_OF = {word: at for at, name in enumerate(_MONTHS.split(), 1) for word in (name, name[:3])} | {"sept": 9}
 _COUNT = "zero one two three four five six seven eight nine ten eleven twelve"
 _TO = frozenset(("to", "and", "until", "till"))
+_BEFORE_DAY = each("on to until till from through by and is date day arriving leaving departing checking out in")
+_AFTER_DAY = each("and to until till is right correct yes at instead or in leaving departing of which that")
 NUMBERS = {word: at for at, word in enumerate(_COUNT.split())}
 _PARTS_OF_DAY = each("morning afternoon evening")
 _NAMED_HOURS = {"noon": 12, "midday": 12, "midnight": 24}
@@ -164,7 +166,25 @@ def dates(words: list[Token], places: Sequence[int]) -> list[tuple[int, int, Day
             months.update(near for near in (at - 1, at + 1, at + 2) if _month(words, near))
     for at in sorted(months):
         out += _at_month(words, at)
-    return sorted(out) if months and len(out) > 1 else out
+    if out and len(places) > len(out):
+        out += _short(words, places, out)
+    return sorted(out) if len(out) > 1 else out
+
+
+def _short(words: list[Token], places: Sequence[int], full: list[tuple[int, int, Day]]) -> list[tuple[int, int, Day]]:
+    """Days without a month beside full dates: "from 20 June 2031 to the 23rd"."""
+    out: list[tuple[int, int, Day]] = []
+    for at in places:
+        token = words[at]
+        if token.kind is not Is.NUMBER or not token.text[-1].isalpha() or not _day(token):
+            continue
+        if any(lo <= at < hi for lo, hi, _ in full) or not at or words[at - 1].text not in _BEFORE_DAY:
+            continue
+        if at + 1 == len(words) or words[at + 1].text in _AFTER_DAY:
+            year, month, _ = max((date for date in full if date[0] < at), default=full[0])[2]
+            if month > 0:
+                out.append((at, at + 1, (year, month, _day(token))))
+    return out
 
 
 def times(words: list[Token]) -> list[tuple[int, int]]:

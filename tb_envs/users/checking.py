@@ -1,0 +1,74 @@
+"""What a check is about: the fact whose value was named, and no other that stands beside it.
+
+Refuses to compare values: that is `restating.py`.
+"""
+
+from __future__ import annotations
+
+from .clauses import Clause
+from .lexicon import QUESTION_WORDS
+from .phrases import Span
+from .values import Values
+from .words import Is, each
+
+_BE = each("is are was were")
+_POINTERS = each("it that they")
+_POINTED = each(
+    "card number booking dates date room nam address email phone stay one you account hotel hour time surnam charge"
+)
+_LINKS = each("as is are was for of under")
+_AFTER = each(
+    "is as of number are end in for be to it on from was which there here that we hav i see say read show give list"
+    " file record system booking account stay with you us shown listed"
+)
+_BESIDE = each("for under by of mr mrs ms miss dr")
+_NAMES = each("name surname first_name own_name caller")
+_STAFF = each("colleagu receptionist manager waiter clerk housekeep agent staff employe cleaner porter person someone")
+
+
+def points(clause: Clause) -> bool:
+    """As in "is it that card?", "are these the right dates?": a check of what was said before."""
+    row = clause.row
+    return (
+        clause.question
+        and 2 < len(row) < 7
+        and row[0] in _BE
+        and row[1] in _POINTERS
+        and row[-1] in _POINTED
+        and QUESTION_WORDS.isdisjoint(row)
+    )
+
+
+def claimed(clause: Clause, span: Span) -> bool:
+    """Whether the fact that the clause names is told with a value, after it or right before it."""
+    words, row = clause.words, clause.row
+    for at in range(span.hi, min(span.hi + 7, len(words))):
+        if words[at].kind is not Is.WORD:
+            return True
+        if row[at] not in _AFTER:
+            break
+    lo = span.lo
+    if lo > 1 and row[lo - 1] in _LINKS:
+        return words[lo - 2].kind is not Is.WORD
+    return False
+
+
+def beside(clause: Clause, found: list[Span], right: list[str], known: Values) -> set[str]:
+    """Names that only say whose thing it is: "the date of birth for Mr Berg", "one under Berg"."""
+    if not any(known[fact].kind == "name" for fact in right) or any(span.means.fact in _NAMES for span in found):
+        return set()
+    out: set[str] = set()
+    for fact in right:
+        if known[fact].kind == "name":
+            texts = known[fact].texts
+            at = next((at for at, token in enumerate(clause.words) if token.text.removesuffix("'s") in texts), 0)
+            if not _BESIDE.isdisjoint(clause.row[max(0, at - 2) : at]):
+                out.add(fact)
+    return out
+
+
+def stranger(clause: Clause, before: Clause | None) -> bool:
+    """Whether "her name" is the name of one of the company's people, spoken of just before."""
+    if not any(det in ("her", "his", "their") for det in clause.dets):
+        return False
+    return not _STAFF.isdisjoint(clause.row) or (before is not None and not _STAFF.isdisjoint(before.row))
