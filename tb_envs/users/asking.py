@@ -120,9 +120,9 @@ def cue(clause: Clause, inherits: bool = False) -> bool:
     polite = clause.polite if row[:2] != ["do", "not"] else None
     if polite and not _BLOCKING.intersection(labels):
         first = row[0] if 0 in polite else ""
-        if first not in _ELSEWHERE and not ({"i", "we"} & set(row[:2]) and 0 not in polite):
+        if first not in _ELSEWHERE and row[0] not in ("i", "we") and not ({"i", "we"} & set(row[:2]) and 0 not in polite):
             return True
-    if fragment(clause):
+    if fragment(clause) and "wait" not in labels:
         thanks = labels.get("empathy", size)
         return inherits or clause.question or ((thanks == size or 0 < thanks == size - 1) and "greet" not in labels)
     return clause.question and "consent" not in labels and row[-1] not in _TAGS

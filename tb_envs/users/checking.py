@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from .clauses import Clause
 from .lexicon import QUESTION_WORDS
-from .phrases import Span
+from .phrases import Span, stem_set
 from .values import Values
 from .words import Is, each
 
@@ -23,7 +23,10 @@ _AFTER = each(
 )
 _BESIDE = each("for under by of mr mrs ms miss dr")
 _NAMES = each("name surname first_name own_name caller")
-_STAFF = each("colleagu receptionist manager waiter clerk housekeep agent staff employe cleaner porter person someone")
+STAFF = stem_set(
+    "colleague receptionist manager waiter waitress clerk housekeeper agent staff employee cleaner porter person someone"
+)
+"""The company's people."""
 
 
 def points(clause: Clause) -> bool:
@@ -71,4 +74,16 @@ def stranger(clause: Clause, before: Clause | None) -> bool:
     """Whether "her name" is the name of one of the company's people, spoken of just before."""
     if not any(det in ("her", "his", "their") for det in clause.dets):
         return False
-    return not _STAFF.isdisjoint(clause.row) or (before is not None and not _STAFF.isdisjoint(before.row))
+    return not STAFF.isdisjoint(clause.row) or (before is not None and not STAFF.isdisjoint(before.row))
+
+
+def others_name(clause: Clause) -> bool:
+    """As in "do you remember the waiter's name?"."""
+    row = clause.row
+    return any(word == "nam" and row[at - 1] in STAFF for at, word in enumerate(row) if at)
+
+
+def of_a_phone(clause: Clause, span: Span) -> bool:
+    """As in "the number +43 1 555 0199": a number that can only be a telephone's."""
+    run = [token.text for token in clause.words[span.hi : span.hi + 6] if token.kind is Is.NUMBER]
+    return clause.row[span.lo] == "number" and sum(map(len, run)) > 6

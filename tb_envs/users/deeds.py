@@ -91,7 +91,8 @@ def verbs(clause: Clause, found: set[str]) -> None:
             if follow in WORK and _LATER.isdisjoint(labels):
                 found.add(WAIT)
         elif word in ("need", "hav") and row[at - 1 : at] in (["i"], ["we"]) and row[at + 1 : at + 2] == ["to"]:
-            if row[at + 2 : at + 3] and row[at + 2] in WORK and "back" not in row[at + 3 : at + 5]:
+            yours = row[at + 2 : at + 3] != ["note"] and row[at + 3 : at + 4] in (["you"], ["identiti"])
+            if row[at + 2 : at + 3] and row[at + 2] in WORK and "back" not in row[at + 3 : at + 5] and not yours:
                 found.add(WAIT)
         elif (
             word in ("wil", "should", "shal")
@@ -226,7 +227,7 @@ def _finished(clause: Clause, at: int, found: set[str]) -> None:
             told = any(token.kind is Is.AMOUNT or token.stem in _FUNDS for token in clause.words)
         if not told and not (word == "confirm" and aux):
             return
-        if word in ("pay", "plac") and not agent:
+        if word in ("pay", "plac") and not agent and not (word == "pay" and "back" in rest[:3]):
             return
     if word == "carri" and "out" not in rest:
         return

@@ -156,6 +156,7 @@ LABELS: dict[str, tuple[str, ...]] = {
         "(did|do|have) (i|we) (get|understand|hear|have|catch|note|read) (that|it|you|everything|all) (right|correctly|correct|properly)",
         "am i (right|correct|understanding|reading|hearing)", "(does|do) (that|it|they|everything|details) (|all) (look|match|sound|seem)",
         "to (confirm|recap|summarise|sum up|repeat|double-check)", "let (me|us) (confirm|recap|summarise|repeat|double-check|verify|read|run through|make sure|check i have|sum up|play)", "making sure", "make sure", "correct me if",
+        "(do|did|have) i (get|got|understand|understood|hear|heard|have|read) (|it|that|you|all) (right|correctly|correct|properly)",
         "is not (it|that)", "do not you", "are not you", "is that", "(read|say) (it|that) back", "if i understand", "as i understand", "would that be", "that would be", "(can|may|could) (i|you) confirm",
         "(confirm|verify|validate|acknowledge) (that|if|whether|it is|following|below)", "i (take it|believe|assume|gather)", "i understand (you|that)", "i (have|got) (you|it|that) (down|as)", "you (said|mentioned|are saying|stated)",
         "am i (speaking|talking|chatting)", "speaking (with|to)", "talking (with|to)", "is this", "are you", "still (correct|right|valid)", "correct", "right", "yes", "confirm", "accurate", "(am i|are we) (speaking|talking)",

@@ -179,5 +179,5 @@ def _state(clause: Clause) -> bool:
         and any(word in ("is", "are", "hav", "run", "start", "begin", "end", "last") for word in row)
         and not any(token.text.endswith("ing") and token.text not in ("booking", "parking") for token in clause.words)
         and not PRICES.intersection(row[:4])
-        and AVAILABLE.isdisjoint(row)
+        and not any(word in AVAILABLE and row[at + 1 : at + 2] != ["of"] for at, word in enumerate(row))
     )

@@ -31,7 +31,7 @@ _NAMES = frozenset(("name", "surname", "caller"))
 _YOURS = each("you leav depart keep until til out stay hour time extend")
 _PARTLY = each("only free first other rest these remain instead of more")
 _WISHES = each("lik want wish prefer need tak")
-_PLACING = each("on in for of under with")
+_PLACING = each("on in for of under with down")
 _IS = each("is are was as")
 _TITLES = each("mr mrs ms miss dr")
 

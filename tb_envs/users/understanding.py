@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .asking import asked, cue, mentions, question_word, restates
-from .checking import beside, claimed, points, stranger
+from .checking import beside, claimed, of_a_phone, others_name, points, stranger
 from .clauses import Clause, clauses
 from .ends import AVAILABLE
 from .lexicon import ACTION_OF, ASK_VERBS, COMMON, DOMAIN, DONE_VERBS, QUESTION_WORDS
@@ -41,6 +41,7 @@ _MINE = each("i we me us")
 _TITLES = each("mr mrs ms miss dr")
 _MAY = each("wil would could can")
 _WANTS_ME = each("you me to")
+_CONFIRM = ["can", "you", "confirm"]
 _TOLD = frozenset(("done", "refused"))
 _TAGS = each("correct right yes accurat true okai")
 
@@ -155,7 +156,7 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
         facts = asked(clause, found[at], mood, consents[at])
         if at in others or (pointing[at] and (out.valued or out.right or out.wrong)):
             facts = []
-        if facts and stranger(clause, before):
+        if facts and (stranger(clause, before) or others_name(clause)):
             facts = []  # "do you know which colleague it was, and her name?"
         if facts and "done" in ends and not clause.polite and QUESTION_WORDS.isdisjoint(row):
             facts = []  # "the points missing from your account have been added"
@@ -237,7 +238,11 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
             out.actions.update(ACTION_OF[word] for word in row if word in ACTION_OF)
         if found[at] and (out.checking or clause.question):
             check = clause.question and checks(clause)
-            out.claimed += [s.means.fact for s in found[at] if (check and not s.means.loose) or claimed(clause, s)]
+            out.claimed += [
+                "phone" if s.means.loose and of_a_phone(clause, s) else s.means.fact
+                for s in found[at]
+                if (check and not s.means.loose) or claimed(clause, s)
+            ]
         _wider(clause, out, mood, facts, consents[at], sentence, ends)
         before = clause
     if aside and any(group not in ("booking", "name", "surname", "caller") for group in out.claimed):
@@ -245,6 +250,8 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
     out.wrong = [fact for fact in out.wrong if fact not in out.right]
     if sum(fact[0] != "booking" for fact in out.asks):  # "your loyalty card: what is the number?"
         out.asks = [fact for fact in out.asks if fact != ("booking", True) or "number" not in out.sentences[-1].row]
+    if out.consent and not out.actions and (out.right or out.wrong or out.claimed):  # "…, can you confirm?"
+        out.consent = any(clause.row[-3:] != _CONFIRM for clause, leave in zip(heard, consents, strict=True) if leave)
     out.consent = out.consent and not choice
     for sentence in out.sentences:
         if choice or sentence.closed or ("done" in sentence.ends and not sentence.asks):
@@ -277,7 +284,7 @@ def _wider(
         and "wait" not in ends
         and not facts
         and "let" not in row[:1]
-        and ("hyp" not in labels or (clause.hyp_word == "befor" and "you" in row))
+        and ("hyp" not in labels or (clause.hyp_word == "before" and "you" in row))
     ):
         out.whole = True
     if "contact_detail" in labels and mood and not facts and (clause.question or {"detail", "inform"} & set(row)):

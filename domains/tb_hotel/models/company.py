@@ -1,6 +1,6 @@
 """What the company owns and whom it deals with: houses, rooms, prices, companies, partners, blocked rooms."""
 
-from sqlalchemy import CheckConstraint, ForeignKey, UniqueConstraint
+from sqlalchemy import CheckConstraint, ForeignKey
 from sqlalchemy.orm import Mapped, mapped_column
 
 from tb_envs.authoring.models import derived, free, guarded
@@ -63,7 +63,6 @@ class InventoryNight(Base):
 
     __tablename__ = "inventory_nights"
     __table_args__ = (
-        UniqueConstraint("property_id", "room_type_id", "night"),
         CheckConstraint("rooms = free + sold + blocked", name="rooms_add_up"),
         not_negative("free"),
         not_negative("sold"),

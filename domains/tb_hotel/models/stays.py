@@ -1,6 +1,6 @@
 """Bookings, their nights, and rooms held for groups."""
 
-from sqlalchemy import CheckConstraint, ForeignKey, UniqueConstraint
+from sqlalchemy import CheckConstraint, ForeignKey
 from sqlalchemy.orm import Mapped, mapped_column
 
 from tb_envs.authoring.models import derived, guarded
@@ -90,7 +90,6 @@ class BookingNight(Base):
 
     __tablename__ = "booking_nights"
     __table_args__ = (
-        UniqueConstraint("booking_id", "night"),
         one_of("status", NightStatus),
         not_negative("price_cents"),
         in_usd(),

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import date
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Integer, Select, Table, bindparam, or_, select, update
+from sqlalchemy import ColumnElement, Integer, Select, String, Table, and_, bindparam, or_, select, update
 
 from tb_envs.authoring import Db, ToolError, require
 from tb_envs.store.db import Found
@@ -36,23 +36,29 @@ def on_nights(table: Table) -> tuple[ColumnElement[bool], ...]:
 
 INVENTORY = core_table(InventoryNight)
 
+
+def between(first: str, last: str, house: str = "property_id", category: str = "room_type_id") -> ColumnElement[bool]:
+    """The condition that a row is of one house and category, on a night from `first` to the one before `last`.
+
+    The arguments name bound values. The id of an inventory night is made of all three, so its key finds the rows and
+    the table needs no other index.
+    """
+
+    def key(night: str) -> ColumnElement[str]:
+        parts = [bindparam(name, type_=String) for name in (house, category, night)]
+        return parts[0].concat(".").concat(parts[1]).concat(".").concat(parts[2])
+
+    return and_(INVENTORY.c.id >= key(first), INVENTORY.c.id < key(last))
+
+
 _ON_SALE: Select = (
     select(INVENTORY.c.night, INVENTORY.c.free, INVENTORY.c.public_price_cents)
-    .where(
-        INVENTORY.c.property_id == bindparam("property_id"),
-        INVENTORY.c.room_type_id == bindparam("room_type_id"),
-        INVENTORY.c.night >= bindparam("arrival"),
-        INVENTORY.c.night < bindparam("departure"),
-    )
-    .order_by(INVENTORY.c.night)
+    .where(between("arrival", "departure"))
+    .order_by(INVENTORY.c.id)
 )
 _MOVE = (
     update(INVENTORY)
-    .where(
-        INVENTORY.c.property_id == bindparam("at_property"),
-        INVENTORY.c.room_type_id == bindparam("of_type"),
-        *on_nights(INVENTORY),
-    )
+    .where(between("first", "last", "at_property", "of_type"), *on_nights(INVENTORY))
     .values(
         free=INVENTORY.c.free + bindparam("freed", type_=Integer),
         sold=INVENTORY.c.sold - bindparam("unsold", type_=Integer),

@@ -10,7 +10,7 @@ from tb_envs.store.db import Found
 from tb_hotel.models import Booking, InventoryNight, Property, RoomBlock, RoomType
 
 from ._compare import letters_apart
-from ._inventory import night_count, on_sale
+from ._inventory import between, night_count, on_sale
 from ._stays import booked_nights, find_paid_stay, find_stay, new_dates, notice_minutes, require_early, require_status
 from ._views import core_table
 
@@ -42,11 +42,7 @@ _HERE: Select = select(
     .scalar_subquery()
     .label("unusable_blocks"),
     select(func.coalesce(func.min(INVENTORY.c.free), 0))
-    .where(
-        INVENTORY.c.property_id == bindparam("property_id"),
-        INVENTORY.c.room_type_id == bindparam("room_type_id"),
-        *_NIGHTS,
-    )
+    .where(between("arrival", "departure"))
     .scalar_subquery()
     .label("free_same_type"),
 )

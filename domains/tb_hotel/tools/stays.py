@@ -6,7 +6,7 @@ from tb_envs.authoring import Date, Db, Identifier, Json, Toolset, Words, requir
 from tb_hotel.models import Booking, Guest, InventoryNight, Partner, Property, RatePlan, Room, RoomBlock, RoomType
 
 from ._compare import spellings
-from ._inventory import night_count
+from ._inventory import between, night_count
 from ._kinds import BookingStatus, PageNumber
 from ._stays import booking_view, find_stay
 from ._views import Search, core_table, equal, listed, table_viewer, viewer
@@ -55,13 +55,8 @@ _BLOCKS = (
 )
 _PRICES: Select = (
     select(INVENTORY.c.night, INVENTORY.c.public_price_cents, INVENTORY.c.currency, INVENTORY.c.free)
-    .where(
-        INVENTORY.c.property_id == bindparam("property_id"),
-        INVENTORY.c.room_type_id == bindparam("room_type_id"),
-        INVENTORY.c.night >= bindparam("first_night"),
-        INVENTORY.c.night <= bindparam("last_night"),
-    )
-    .order_by(INVENTORY.c.night)
+    .where(between("first_night", "after_last"))
+    .order_by(INVENTORY.c.id)
 )
 _property_view = table_viewer("property", Property)
 _room_type_view = table_viewer("room_type", RoomType)
@@ -185,7 +180,8 @@ def get_public_prices(
     """
     count = night_count(first_night, last_night) + 1
     require(1 <= count <= 31, f"`last_night`: from {first_night} to {last_night} is not 1 to 31 nights.")
-    nights = {"first_night": first_night, "last_night": last_night}
+    # "~" sorts behind every digit: the last night itself is inside.
+    nights = {"first_night": first_night, "after_last": f"{last_night}~"}
     rows = db.query(_PRICES, {"property_id": property_id, "room_type_id": room_type_id, **nights})
     if not rows:
         db.one(Property, property_id)
