@@ -87,6 +87,8 @@ FACTS = (
             "under which name is the block",
             "under what name is the block",
             "which group",
+            "which (choir|club|team|party)",
+            "name of the (choir|club|team|party)",
         ),
         ("The group is called {value}.", "It is booked as {value}."),
         "name",

@@ -55,6 +55,7 @@ _NO_COMMAND = (
 )
 _LOOSE_BEFORE = each("which what whose me us")
 _LOOSE_ASK = stem_set("give tell need have share provide send confirm get require")
+_WHEN = each("when why how where")
 _STAFF = stem_set("receptionist colleague manager agent staff employee person member waiter clerk representative")
 _SPECIFY = stem_set("specify name state clarify")
 _AFTER_LOOSE = _AUX | each("cal you i we it that for to on in of about or and with by at they she he be")
@@ -66,6 +67,8 @@ def mentions(clause: Clause, tree: Node, own: Node | None) -> list[Span]:
     found = longest(tree, clause.row, own)
     if "nam" in clause.row:  # "are you the guest named on it?"
         found = [s for s in found if all(token.text != "named" for token in clause.words[s.lo : s.hi])]
+    if "stai" in clause.row:  # "the stay the nights belong to"
+        found = [s for s in found if not (s.hi - s.lo == 2 and clause.row[s.lo] == "stai" and clause.dets[s.lo + 1])]
     for at, span in enumerate(found[:-1]):  # "booking and phone number"
         follow = found[at + 1]
         if follow.lo - span.hi <= 1 and (follow.lo > span.hi or span.hi in clause.commas) and follow.hi - follow.lo > 1:
@@ -120,7 +123,11 @@ def cue(clause: Clause, inherits: bool = False) -> bool:
     polite = clause.polite if row[:2] != ["do", "not"] else None
     if polite and not _BLOCKING.intersection(labels):
         first = row[0] if 0 in polite else ""
-        if first not in _ELSEWHERE and row[0] not in ("i", "we") and not ({"i", "we"} & set(row[:2]) and 0 not in polite):
+        if (
+            first not in _ELSEWHERE
+            and row[0] not in ("i", "we")
+            and not ({"i", "we"} & set(row[:2]) and 0 not in polite)
+        ):
             return True
     if fragment(clause) and "wait" not in labels:
         thanks = labels.get("empathy", size)
@@ -251,7 +258,7 @@ def asked(clause: Clause, found: list[Span], mood: bool, consents: bool) -> list
             continue
         before = row[lo - 1] if lo else ""
         if mention.fact in ("email", "phone") and hi - lo == 1:
-            if det != "your" and (det in ("a", "an") or row[0] in ("when", "why", "how", "where")):
+            if det != "your" and (det in ("a", "an") or row[0] in _WHEN or row[1:2] in (["day"], ["date"], ["time"])):
                 continue
             if (
                 before in _CHANNEL

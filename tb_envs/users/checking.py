@@ -5,7 +5,10 @@ Refuses to compare values: that is `restating.py`.
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from .clauses import Clause
+from .ends import PERSONS
 from .lexicon import QUESTION_WORDS
 from .phrases import Span, stem_set
 from .values import Values
@@ -16,15 +19,22 @@ _POINTERS = each("it that they")
 _POINTED = each(
     "card number booking dates date room nam address email phone stay one you account hotel hour time surnam charge"
 )
+_ASKING = each("is was wil do did can hav would")
+NAMED_LAST = each("correct right nam surnam you booking accurat")
+_TITLES = each("mr mrs ms miss dr")
+_GREETING = each(
+    "hello hi hey thank you good morning afternoon evening day so much okai alright yes great perfect and welcom"
+)
 _LINKS = each("as is are was for of under")
 _AFTER = each(
     "is as of number are end in for be to it on from was which there here that we hav i see say read show give list"
     " file record system booking account stay with you us shown listed"
 )
 _BESIDE = each("for under by of mr mrs ms miss dr")
-_NAMES = each("name surname first_name own_name caller")
+NAMES = each("name surname first_name own_name caller")
 STAFF = stem_set(
-    "colleague receptionist manager waiter waitress clerk housekeeper agent staff employee cleaner porter person someone"
+    "colleague receptionist manager waiter waitress clerk housekeeper agent staff employee cleaner porter"
+    " person someone"
 )
 """The company's people."""
 
@@ -56,9 +66,28 @@ def claimed(clause: Clause, span: Span) -> bool:
     return False
 
 
+def vocative(clause: Clause, right: list[str], known: Values) -> bool:
+    """As in "Hello Ms Berg!", "Thanks, Mr Berg.": the name is only a form of address."""
+    row, size = clause.row, len(clause.row)
+    if clause.question or size < 2 or row[-2] not in _TITLES:
+        return False
+    if not (size - 2 in clause.commas or size == 2 or _GREETING.issuperset(row[:-2])):
+        return False
+    return all(known[fact].kind == "name" for fact in right)
+
+
+def subject(clause: Clause, right: list[str], known: Values) -> bool:
+    """As in "Is Mr Berg travelling himself?": a question about the person, no check of the name."""
+    row = clause.row
+    if not clause.question or "check" in clause.labels or row[0] not in _ASKING or row[-1] in NAMED_LAST:
+        return False
+    last = clause.words[-1].text.removesuffix("'s")
+    return all(known[fact].kind == "name" and last not in known[fact].texts for fact in right)
+
+
 def beside(clause: Clause, found: list[Span], right: list[str], known: Values) -> set[str]:
     """Names that only say whose thing it is: "the date of birth for Mr Berg", "one under Berg"."""
-    if not any(known[fact].kind == "name" for fact in right) or any(span.means.fact in _NAMES for span in found):
+    if not any(known[fact].kind == "name" for fact in right) or any(span.means.fact in NAMES for span in found):
         return set()
     out: set[str] = set()
     for fact in right:
@@ -87,3 +116,13 @@ def of_a_phone(clause: Clause, span: Span) -> bool:
     """As in "the number +43 1 555 0199": a number that can only be a telephone's."""
     run = [token.text for token in clause.words[span.hi : span.hi + 6] if token.kind is Is.NUMBER]
     return clause.row[span.lo] == "number" and sum(map(len, run)) > 6
+
+
+def are_you(heard: Set[str]) -> bool:
+    """As in "are you the guest", "are you the person on the booking": is it the caller's own affair?"""
+    return "are" in heard and "you" in heard and ("person" in heard or not PERSONS.isdisjoint(heard))
+
+
+def only_named(clause: Clause, right: list[str], known: Values) -> bool:
+    """Whether a name of the customer's is spoken, but nothing is said of it."""
+    return vocative(clause, right, known) or subject(clause, right, known)

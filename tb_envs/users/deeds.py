@@ -102,7 +102,10 @@ def verbs(clause: Clause, found: set[str]) -> None:
             and row[at + 1] in ARRIVE
         ):
             rest = clause.words[at + 2 : at + 8]
-            if any(token.stem in MONEY or token.kind is Is.AMOUNT for token in rest) or "back" in row[at + 2 : at + 6]:
+            if (
+                any(token.stem in MONEY or token.kind is Is.AMOUNT or token.stem == "card" for token in rest)
+                or "back" in row[at + 2 : at + 6]
+            ):
                 found.add(ARRIVES)
         elif (
             clause.words[at].text.endswith("ing")

@@ -130,7 +130,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "dates",
-            ("(stay|travel|trip|booking|visit|original|current|booked|holiday) dates", "dates of (stay|booking|travel|trip|visit)", "from (which|what) (date|day) (to|until|till) (which|what) (date|day)", "(what|which) dates", "dates (are|is|were|was|do|did) (you|it|stay|booking)", "dates", "from when (to|till|until) when", "when is stay", "when are you staying"),
+            ("(stay|travel|trip|booking|visit|original|current|booked|holiday) dates", "dates of (stay|booking|travel|trip|visit)", "from (which|what) (date|day) (to|until|till) (which|what) (date|day)", "(what|which) (dates|nights)", "dates (are|is|were|was|do|did) (you|it|stay|booking)", "dates", "from when (to|till|until) when", "when is stay", "when are you staying"),
             ("The dates are {value}.", "It's {value}.", "The stay is {value}."),
             "date",
         ),
@@ -305,7 +305,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(Fact("postcode", ("(post|zip) number", "zip", "postcode", "postcod"), ("The postcode is {value}.", "It's {value}."), "text"), ("zip", "zip_code", "postal_code")),
     Generic(Fact("time", ("(what|which) time (|will you|do you|would you|are you|did you|is|should i expect you|can we expect you) (|arriv|check in|check out|leav|depart|come|coming|landing|land|be here|get here|get in)", "(arriv|check in|check out|pickup|start|expected|estimated) time", "time of (arriv|depart|day|check in|check out)", "eta", "how (late|early)", "around what time", "(what|which) time"), ("At {value}.", "Around {value}."), "time"), ("arrival_time", "eta", "check_in_time", "departure_time"), (), ("hour",)),
     Generic(Fact("order", ("order number", "(order|purchase) (confirmation|number)", "number of (order|purchase)", "(which|what) order"), ("The order number is {value}.", "It's {value}."), "id"), ("order_id", "order_number"), ("order",)),
-    Generic(Fact("account", ("account number", "(customer|client|user) number", "number of account", "(which|what) account", "iban"), ("The account number is {value}.", "It's {value}."), "id"), ("account_id", "account_number", "customer_number", "customer_id"), ("account",)),
+    Generic(Fact("account", ("account number", "(customer|client|user) number", "number of account", "(which|what) account", "iban"), ("The account number is {value}.", "It's {value}."), "id"), ("account_id", "account_number", "customer_number", "customer_id"), ("account",), ("loyalty",)),
     Generic(Fact("policy", ("(policy|insurance) number", "number of policy", "(which|what) policy"), ("The policy number is {value}.", "It's {value}."), "id"), ("policy_id", "policy_number"), ("policy",)),
     Generic(Fact("claim", ("claim number", "number of claim", "(which|what) claim"), ("The claim number is {value}.", "It's {value}."), "id"), ("claim_id", "claim_number"), ("claim",)),
     Generic(Fact("employee_id", ("(employee|staff|personnel|worker|payroll) number", "number of employee", "badge"), ("My employee number is {value}.", "It's {value}."), "id"), ("employee_number", "staff_id", "badge")),

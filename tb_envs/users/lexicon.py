@@ -156,8 +156,7 @@ LABELS: dict[str, tuple[str, ...]] = {
         "(did|do|have) (i|we) (get|understand|hear|have|catch|note|read) (that|it|you|everything|all) (right|correctly|correct|properly)",
         "am i (right|correct|understanding|reading|hearing)", "(does|do) (that|it|they|everything|details) (|all) (look|match|sound|seem)",
         "to (confirm|recap|summarise|sum up|repeat|double-check)", "let (me|us) (confirm|recap|summarise|repeat|double-check|verify|read|run through|make sure|check i have|sum up|play)", "making sure", "make sure", "correct me if",
-        "(do|did|have) i (get|got|understand|understood|hear|heard|have|read) (|it|that|you|all) (right|correctly|correct|properly)",
-        "is not (it|that)", "do not you", "are not you", "is that", "(read|say) (it|that) back", "if i understand", "as i understand", "would that be", "that would be", "(can|may|could) (i|you) confirm",
+        "is (that|it) what (you|we|i)", "is not (it|that)", "do not you", "are not you", "is that", "(read|say) (it|that) back", "if i understand", "as i understand", "would that be", "that would be", "(can|may|could) (i|you) confirm",
         "(confirm|verify|validate|acknowledge) (that|if|whether|it is|following|below)", "i (take it|believe|assume|gather)", "i understand (you|that)", "i (have|got) (you|it|that) (down|as)", "you (said|mentioned|are saying|stated)",
         "am i (speaking|talking|chatting)", "speaking (with|to)", "talking (with|to)", "is this", "are you", "still (correct|right|valid)", "correct", "right", "yes", "confirm", "accurate", "(am i|are we) (speaking|talking)",
     ),
@@ -170,8 +169,8 @@ LABELS: dict[str, tuple[str, ...]] = {
     ),
     "done": (
         "all (done|set|sorted|taken care|settled|fixed|arranged|complete|booked|in order)", "(it|that|which|everything|both|all) (is|are|has been|have been|was|were) (|all|both) (done|sorted|taken care|through|complete|settled|set|arranged|resolved|fixed|in place|dealt with|effective|live)",
-        "(gone|went) (through|out)", "taken care of", "on way", "(is|are) (good to go|complete|successful|in effect|in place|cleared)",
-        "there you go", "you are (all set|set|confirmed|in)", "dealt with", "managed to", "(was|were|been) able to (cancel|refund|change|move|book|waive|process|complete|upgrade|extend|apply|remove|arrange|issue|get|make|secure|reverse|add|do|correct|update|fix|have|sort)",
+        "(gone|went) (through|out|back)", "taken care of", "on way", "(is|are) (good to go|complete|successful|in effect|in place|cleared)",
+        "(check out|change|upgrade|extension|correction) (is|are) in system", "there you go", "you are (all set|set|confirmed|in)", "dealt with", "managed to", "(was|were|been) able to (cancel|refund|change|move|book|waive|process|complete|upgrade|extend|apply|remove|arrange|issue|get|make|secure|reverse|add|do|correct|update|fix|have|sort)",
         "consider it done", "(refund|money|funds|credit|amount|it|that|reimbursement) (should|will|would) (appear|show|arrive|reach|land|be credited|be back|be with|be visible|hit|be in|be on|come)",
         "(refund|money|funds|credit|amount|cancellation|change|transaction|it) (took|has taken) (place|effect)", "(charge|fee|it|item|amount|booking) (is|are) (gone|off)", "done", "success", "successful", "mission accomplished", "(money|amount|refund) (is|are) (coming|going|travelling) back", "(can|may) consider (it|that|matter|this) (closed|resolved|settled|done)",
     ),
@@ -196,7 +195,7 @@ LABELS: dict[str, tuple[str, ...]] = {
     ),
     "contact": (
         "(be|get|come) (back|in touch|in contact)", "(call|phone|ring|contact|inform|notify|update|message|email|write) you", "follow up", "call back", "callback", "reach out", "(be|are) (contacted|notified|informed|called|updated|phoned)",
-        "hear (|back) (from|once|by|within|as|when)", "(receive|get|expect|have) (call|update|answer|reply|response|decision|word|email from|message from|notification|feedback)", "(let|keep) you (know|posted|updated|informed|in loop)", "keep you", "(reply|respond|report|answer) (|back) to you",
+        "hear (|back) (from|once|by|within|as|when)", "(receive|get|expect|have) (call|update|answer|reply|response|decision|word|email from|message from|notification|feedback)", "(let|keep) you (know|posted|updated|informed|in loop)", "keep you", "(reply|respond|report|answer|write) (|back) to you",
     ),
     "obstacle": (
         "(manager|supervisor|someone) (has|needs|must|will have|would have|have|need) (|to) (approve|authorise|sign|review|agree|decide|okay)", "(ask|asking|asked|check with|checking with|speak to|speak with|talk to|consult|consulting|contact) (|with) (manager|supervisor|team|colleague|duty|management)",
@@ -207,7 +206,7 @@ LABELS: dict[str, tuple[str, ...]] = {
     ),
     "hyp": ("if", "unless", "once", "whenever", "as soon as", "in case", "(provided|providing|assuming|supposing)", "whether", "in event", "when", "until", "till", "should (you|he|she|they|manager|it|there|anything|that|supervisor|refund|plans)", "before", "depend"),
     "wait": (
-        "(one|1|two|2|few|couple|another|short|brief|give me|give us|in|couple of) (moment|minute|second|mo)", "moment", "(minute|second|bit) while", "hold (on|line|tight|while)", "hang (on|tight)", "bear with (me|us)", "stand by", "please standby", "be right (back|with)", "(be|come|am) back (in|shortly|here)", "back in (moment|minute|second|few)", "while i", "(am|are|get|getting|jump|right) on it", "give me (time|some time|few)", "(have|take) (|quick|closer) look", "take (moment|minute|second|few)", "working on (it|that)", "stay (on line|with me|connected)", "brb", "in process of", "wait (for me|here|while)", "(few|need) (moment|minute|second)", "need (bit|few|time)", "momentarily", "back shortly", "leave it with me", "not be long", "almost (there|done)", "nearly (there|done)",
+        "(one|1|two|2|three|five|5|ten|10|few|couple|another|short|brief|give me|give us|in|couple of) (moment|minute|second|mo)", "moment", "(minute|second|bit) while", "hold (on|line|tight|while)", "hang (on|tight)", "bear with (me|us)", "stand by", "please standby", "be right (back|with)", "(be|come|am) back (in|shortly|here)", "back in (moment|minute|second|few)", "while i", "(am|are|get|getting|jump|right) on it", "give me (time|some time|few)", "(have|take) (|quick|closer) look", "take (moment|minute|second|few)", "working on (it|that)", "stay (on line|with me|connected)", "brb", "in process of", "wait (for me|here|while)", "(few|need) (moment|minute|second)", "need (bit|few|time)", "momentarily", "back shortly", "leave it with me", "not be long", "almost (there|done)", "nearly (there|done)",
     ),
     "second": (
         "(second|other|next|further|third) (request|thing|matter|one|point|question|issue|topic|concern|part|wish|trip|stay|booking|enquiry|inquiry|problem)", "(request|thing|matter|point|question|issue|topic) (number|) (two|2)", "two (things|requests|matters|points|questions|issues)",

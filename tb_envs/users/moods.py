@@ -14,6 +14,7 @@ from .words import each
 
 _ALONE = each("okai alright fin agre deal good right correct yes interest")
 _ACTING = DONE_VERBS | frozenset(stems("charge bill submit switch do start keep go proceed continue accept have pay"))
+_HOW = each("about do feel suit sound if")
 _MODAL = each("can could may shal should might")
 _PROPOSING = frozenset(("offer", "propos", "suggest", "alternativ", "alternativeli", "instead", "rather"))
 _WAITING = frozenset(("need", "await", "wait", "requir", "giv"))
@@ -217,6 +218,6 @@ def offers(clause: Clause) -> bool:
     return (
         row[0] not in QUESTION_WORDS
         or "which" in row[:2]
-        or row[0] == "how"
+        or (row[0] == "how" and not _HOW.isdisjoint(row))
         or (row[0] == "what" and row[1:2] in (["about"], ["if"], ["do"], ["would"]))
     )

@@ -29,11 +29,13 @@ from .ends import (
     SOON,
     WAIT,
 )
+from .lexicon import THIRD
 from .negations import gated, negations
 from .words import Is
 
 _WE = frozenset(("i", "we", "me", "us", "let"))
 _COMES = frozenset(("arriv", "com", "go", "appear", "show", "reach", "way"))
+_SENDS = frozenset(("send", "email", "mail", "get", "receiv"))
 _WAITED = frozenset(("took", "needed", "waited", "lasted"))
 _UNDONE = frozenset((NOT_YET, REFUSED, WAIT, PENDING, PROMISE, OBSTACLE, NOT_FOUND))
 
@@ -90,6 +92,8 @@ def outcomes(clause: Clause) -> set[str]:
         and not _read(row, at)
     ):
         found.add(DONE)
+    if _handed(row):
+        found.add(PENDING)
     verbs(clause, found)
     negations(clause, found)
     if (clause.now and _UNDONE.isdisjoint(found) and _state(clause)) or (
@@ -111,6 +115,8 @@ def waits(clause: Clause, at: int) -> bool:
     if row[at] in ("hav", "tak") and "look" in row[at + 1 : at + 4]:
         looked = any(token.text in ("looked", "looking") for token in clause.words[at + 1 : at + 4])
         return not looked and text != "had" and not _WE.isdisjoint(before)
+    if not PAPERS.isdisjoint(row) and not _SENDS.isdisjoint(before):
+        return False  # "I'll send you the new confirmation in a minute"
     if not _WE.isdisjoint(before) or "tak" in before or "need" in before:
         return True
     comes = not ARRIVE.isdisjoint(before) or not _COMES.isdisjoint(before)
@@ -171,10 +177,22 @@ def _unsure(row: list[str], at: int) -> bool:
     )
 
 
+def _handed(row: list[str]) -> bool:
+    """As in "your request is with our bookings team"."""
+    at = row.index("with") if "with" in row else 0
+    return (
+        at > 0
+        and row[at - 1] in ("is", "are", "li", "rest")
+        and row[0] not in ("i", "we")
+        and not THIRD.isdisjoint(row[at + 1 : at + 4])
+    )
+
+
 def _state(clause: Clause) -> bool:
     row = clause.row
     return (
         row[0] not in ("i", "we", "let", "what", "so")
+        and not _handed(row)
         and "not" not in row
         and any(word in ("is", "are", "hav", "run", "start", "begin", "end", "last") for word in row)
         and not any(token.text.endswith("ing") and token.text not in ("booking", "parking") for token in clause.words)

@@ -153,6 +153,11 @@ def _named_price(heard: Understood) -> int | None:
 def _price_of(sentence: Sentence, offer: Offer, offered: Mapping[str, object], heard: Understood) -> int | None:
     """The amount nearest after the offer's words in its sentence; the only one of the message else."""
     amounts = due(sentence)
+    if not amounts and len(offered) > 1:  # "…, the suite. It's USD 300 more. The deluxe …"
+        at = next(at for at, one in enumerate(heard.sentences) if one is sentence)
+        follow = heard.sentences[at + 1 : at + 2]
+        if follow and follow[0].row[:1] in (["it"], ["that"]):
+            amounts = due(follow[0])[:1]
     if not amounts:
         return _named_price(heard) if len(offered) == 1 else None
     if len(amounts) == 1 and len(offered) == 1:

@@ -150,7 +150,7 @@ def _hours(scene: _Scene) -> None:
     clause, heard = scene.clause, times(scene.clause.words)
     for value in scene.known.of["time"] if heard else ():
         right = any(minutes in value.minutes for _, minutes in heard)
-        about = scene.names(value) or not _YOURS.isdisjoint(clause.row) or not clause.values
+        about = scene.names(value) or not _YOURS.isdisjoint(clause.row) or not clause.values or len(clause.row) < 7
         scene.judge(value, right, (scene.checking or value.contested) and about and "arriv" not in clause.row)
 
 
@@ -352,7 +352,8 @@ def _count(scene: _Scene, value: Value) -> None:
     """As in "Two guests"."""
     row = scene.clause.row
     for at, token in enumerate(scene.clause.words):
-        if token.text in NUMBERS and _counts(row, at, value) and not _denied(row, at):
+        counts = _counts(row, at, value) or (value.contested and at + 1 == len(row) < 8)  # "I count four"
+        if token.text in NUMBERS and counts and not _denied(row, at):
             scene.judge(value, NUMBERS[token.text] == value.number, scene.checking or value.contested)
 
 

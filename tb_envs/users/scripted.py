@@ -13,12 +13,13 @@ Acts, for the order rules of a grader: `gave:F`, `confirmed:F`, `corrected:F`, `
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from tb_envs.authoring.persona import Persona, Vocabulary
 
+from .checking import are_you
 from .courtesy import IDLES, Courtesy
-from .ends import DONE, OBSTACLE, PENDING, PROMISE, REFUSED, WAIT
+from .ends import DONE, NOT_FOUND, OBSTACLE, PENDING, PROMISE, REFUSED, WAIT
 from .phrasing import LINES
 from .proposals import Answer, Proposals
 from .reply import Reply
@@ -229,7 +230,9 @@ class ScriptedUser(Courtesy):
             if not sentence.asks:
                 continue
             for secret, words in self._secrets:
-                if sentence.has(words) and (not secret.after or secret.after in self._done):
+                if (sentence.has(words) or _same_question(sentence.stems, words)) and (
+                    not secret.after or secret.after in self._done
+                ):
                     self._say(secret.says)
                     self._act("told:secret")
                     told = True
@@ -242,6 +245,8 @@ class ScriptedUser(Courtesy):
 
     def _puzzled(self, heard: Understood) -> bool:
         """A question that it has no answer to."""
+        if NOT_FOUND in heard.ends and self._memory.given_ids():
+            return False
         asked = (heard.question or heard.asks) and heard.known and not heard.second
         if asked and not self._acts and not heard.ends & {DONE, REFUSED, PENDING}:
             self._say(LINES["unknown"])
@@ -368,3 +373,8 @@ class ScriptedUser(Courtesy):
             return self._reply()
         self._left = True
         return Reply(self._pick(LINES["bye"]), True, ("left",))
+
+
+def _same_question(heard: Set[str], listed: Sequence[Set[str]]) -> bool:
+    """Whether it asks in other words than the author's if the caller is the guest."""
+    return are_you(heard) and any(are_you(words) for words in listed)

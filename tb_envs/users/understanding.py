@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .asking import asked, cue, mentions, question_word, restates
-from .checking import beside, claimed, of_a_phone, others_name, points, stranger
+from .checking import NAMES, are_you, beside, claimed, of_a_phone, only_named, others_name, points, stranger
 from .clauses import Clause, clauses
 from .ends import AVAILABLE
 from .lexicon import ACTION_OF, ASK_VERBS, COMMON, DOMAIN, DONE_VERBS, QUESTION_WORDS
@@ -41,6 +41,7 @@ _MINE = each("i we me us")
 _TITLES = each("mr mrs ms miss dr")
 _MAY = each("wil would could can")
 _WANTS_ME = each("you me to")
+_HEARD_YOU = each("do did hav i we get understand hear you it that right correct correctli properli")
 _CONFIRM = ["can", "you", "confirm"]
 _TOLD = frozenset(("done", "refused"))
 _TAGS = each("correct right yes accurat true okai")
@@ -57,6 +58,8 @@ class Sentence:
     asks: bool = False
     proposes: bool = False
     closed: bool = False
+    inquires: bool = False
+    """It has a question mark."""
     ends: set[str] = field(default_factory=set[str])
     amounts: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
 
@@ -152,6 +155,8 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
             out.cues.discard("else")
         inherits = mood if before is not None else False
         mood = cue(clause, inherits)
+        if inherits and 0 in clause.colons and found[at] and found[at][0].lo < 2:
+            mood = True  # "I need two things: the booking number and an e-mail I can use"
         ends = outcomes(clause)
         facts = asked(clause, found[at], mood, consents[at])
         if at in others or (pointing[at] and (out.valued or out.right or out.wrong)):
@@ -161,6 +166,7 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
         if facts and "done" in ends and not clause.polite and QUESTION_WORDS.isdisjoint(row):
             facts = []  # "the points missing from your account have been added"
         sentence.asks = sentence.asks or clause.question or mood
+        sentence.inquires = sentence.inquires or clause.question
         out.valued = out.valued or bool(clause.values)
         if consents[at]:
             out.consent = True
@@ -169,7 +175,12 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
         if clause.question and (_either(clause) or (row[0] == "which" and "alternative" in labels)):
             out.either = True
         stated = clause.question and any(span.hi < len(row) and restates(clause, span.hi) for span in found[at])
+        stated = stated or (clause.question and row[0] == "you" and not consents[at])
         values = restated(clause, found[at], known, out.checking or stated, any(consents) or clause.question)
+        if _wished(clause, values.right, known) and not (consents[at] or values.wrong):
+            consents[at] = out.consent = out.pleads = True
+        if values.right and not found[at] and only_named(clause, values.right, known):
+            values.right = []
         if clause.question and "or" in row and not out.checking:
             chosen = [known[fact].group for fact in values.right if known[fact].kind in ("text", "place")]
             facts = facts or [(group, False) for group in chosen]
@@ -197,6 +208,8 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
                 and _POINTING.intersection(row)
                 and not out.checking
             ]
+        if facts and row[:2] == ["are", "you"] and clause.question and are_you(set(row)):
+            facts = [fact for fact in facts if fact[0] not in NAMES] or [("caller", False)]
         titled = clause.question and row[:2] == ["are", "you"] and not _TITLES.isdisjoint(row)
         if titled and any(value.group == "caller" for value in known.values()):
             facts, values.right, values.wrong = [("caller", False)], [], []
@@ -247,6 +260,7 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
         before = clause
     if aside and any(group not in ("booking", "name", "surname", "caller") for group in out.claimed):
         out.right = [fact for fact in out.right if fact not in aside]
+    out.right = [fact for fact in out.right if not (fact in out.wrong and known[fact].contested)]
     out.wrong = [fact for fact in out.wrong if fact not in out.right]
     if sum(fact[0] != "booking" for fact in out.asks):  # "your loyalty card: what is the number?"
         out.asks = [fact for fact in out.asks if fact != ("booking", True) or "number" not in out.sentences[-1].row]
@@ -256,7 +270,7 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
     for sentence in out.sentences:
         if choice or sentence.closed or ("done" in sentence.ends and not sentence.asks):
             sentence.proposes = False
-        elif "wait" in sentence.ends and not sentence.asks and not sentence.amounts:
+        elif "wait" in sentence.ends and not sentence.inquires and not sentence.amounts:
             sentence.proposes = False  # "I'll check if the suite is available"
         elif out.consent and not sentence.ends and not AVAILABLE.isdisjoint(sentence.row):
             sentence.proposes = True  # "The suite is still free. Would you like it?"
@@ -265,6 +279,19 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
         ):
             sentence.proposes = True
     return out
+
+
+def _wished(clause: Clause, right: Sequence[str], known: Values) -> bool:
+    """As in "do you want 16:00 for USD 40?": what is offered is what was asked for."""
+    return (
+        bool(right)
+        and clause.question
+        and "or" not in clause.row
+        and "instead" not in clause.row
+        and clause.row[1:2] == ["you"]
+        and all(known[fact].kind in ("time", "date", "text", "number") for fact in right)
+        and offers(clause)
+    )
 
 
 def _wider(
@@ -314,7 +341,7 @@ def _wider(
     if clause.question and not facts and not consents:
         if not _SOCIAL.isdisjoint(labels):
             return
-        bare = set(row) <= _BARE and "or" not in row
+        bare = (set(row) <= _BARE or _HEARD_YOU.issuperset(row)) and "or" not in row
         if (
             out.checking
             and not out.whole
@@ -324,7 +351,7 @@ def _wider(
             if bare and out.consent and not out.pleads:
                 out.consent = False  # "You want me to cancel it. Correct?"
             return
-        if "wait" in labels or "alternative" in labels:
+        if "wait" in labels or ("alternative" in labels and (out.alternative or row[0] != "how")):
             return
         out.question = True
 

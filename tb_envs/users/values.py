@@ -166,7 +166,7 @@ def dates(words: list[Token], places: Sequence[int]) -> list[tuple[int, int, Day
             months.update(near for near in (at - 1, at + 1, at + 2) if _month(words, near))
     for at in sorted(months):
         out += _at_month(words, at)
-    if out and len(places) > len(out):
+    if len(places) > len(out):
         out += _short(words, places, out)
     return sorted(out) if len(out) > 1 else out
 
@@ -178,11 +178,15 @@ def _short(words: list[Token], places: Sequence[int], full: list[tuple[int, int,
         token = words[at]
         if token.kind is not Is.NUMBER or not token.text[-1].isalpha() or not _day(token):
             continue
-        if any(lo <= at < hi for lo, hi, _ in full) or not at or words[at - 1].text not in _BEFORE_DAY:
+        if any(lo <= at < hi for lo, hi, _ in full) or not at:
+            continue
+        ranged = at + 1 < len(words) and words[at + 1].text in _TO and at + 2 in places
+        if words[at - 1].text not in _BEFORE_DAY and not ranged:
             continue
         if at + 1 == len(words) or words[at + 1].text in _AFTER_DAY:
-            year, month, _ = max((date for date in full if date[0] < at), default=full[0])[2]
-            if month > 0:
+            told = [date for date in full if date[0] < at] or full[:1]
+            year, month, _ = max(told)[2] if told else (0, 0, 0)
+            if month >= 0:
                 out.append((at, at + 1, (year, month, _day(token))))
     return out
 
@@ -268,9 +272,11 @@ def _around(words: list[Token], at: int) -> tuple[int, int, int]:
 
 
 def same_day(one: Day, other: Day) -> bool:
-    """Equal as far as both say; `03/04` fits in either order."""
+    """Equal as far as both say (month 0: only the day is told); `03/04` fits in either order."""
     if one[0] and other[0] and one[0] != other[0]:
         return False
+    if not (one[1] and other[1]):
+        return one[2] == other[2]  # "on the 12th"
     if one[1] < 0:
         return (-one[1], one[2]) in ((other[1], other[2]), (other[2], other[1]))
     if other[1] < 0:
