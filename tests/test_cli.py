@@ -389,7 +389,9 @@ def test_ctrl_c_of_the_process(tmp_path: Path) -> None:
         "import time\ndef act(observation, info):\n    time.sleep(0.05)\n    return 'Hello.'\n"
     )
     argv = [*TBX, "run", "--agent", "slow:act", "--domain", "hotel", "--limits", "turns=2", "--out", "rows.jsonl"]
-    with subprocess.Popen(argv, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as running:
+    # A job started in the background inherits an ignored SIGINT; a person at a terminal does not.
+    listens = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
+    with subprocess.Popen(argv, cwd=tmp_path, stderr=subprocess.PIPE, text=True, preexec_fn=listens) as running:
         until = time.monotonic() + 60
         while time.monotonic() < until and running.poll() is None:
             if (tmp_path / "rows.jsonl").exists() and (tmp_path / "rows.jsonl").read_text():

@@ -38,9 +38,13 @@ _OTHER_VERBS = (
 )
 _BEEN = each("been was were")
 _RELATIVE = [[word, "which"] for word in ("under", "with", "to", "in", "on", "by")]
+_DEVICES = (["machin"], ["counter"])
+"""What makes another thing of the word before it, as in "the ticket machine"."""
 _OWNED = each("phone email birth_date postcode address card surname first_name booking loyalty member")
 _TAGS = each("correct right yes okai accurat true")
 _FRESH = {"arrival": "new_arrival", "departure": "new_departure", "dates": "new_dates"}
+_BOTH = {"dates": "arrival", "new_dates": "new_arrival"}
+_COMING = each("com arriv")
 NO_VALUE = each(
     "correct right okai you we i what please valid accurat stil same true up fine need mandatori requir miss not it"
     " in on under essential necessari for"
@@ -241,6 +245,7 @@ def asked(clause: Clause, found: list[Span], mood: bool, consents: bool) -> list
             continue
         if (
             det == "my"
+            or row[hi : hi + 1] in _DEVICES
             or (hi < len(row) and restates(clause, hi))
             or (mention.fact not in _OWNED and _after_name(clause, lo))
             or (mention.loose and not _directly(clause, span))
@@ -281,6 +286,8 @@ def asked(clause: Clause, found: list[Span], mood: bool, consents: bool) -> list
         fact = mention.fact
         if fact in _FRESH and {"new", "instead"} & set(row) and not {"original", "current", "old"} & set(row):
             fact = _FRESH[fact]
+        if fact in _BOTH and not _COMING.isdisjoint(row) and any(token.text == "day" for token in words[lo:hi]):
+            fact = _BOTH[fact]
         if fact == "name" and det == "your" and hi - lo == 1:
             fact = "own_name"
         out.append((fact, mention.loose and before not in ("which", "what", "whose")))

@@ -30,6 +30,7 @@ _AFTER = each(
     "is as of number are end in for be to it on from was which there here that we hav i see say read show give list"
     " file record system booking account stay with you us shown listed"
 )
+_HERE = each("here listed shown noted recorded")
 _BESIDE = each("for under by of mr mrs ms miss dr")
 NAMES = each("name surname first_name own_name caller")
 STAFF = stem_set(
@@ -62,7 +63,8 @@ def claimed(clause: Clause, span: Span) -> bool:
             break
     lo = span.lo
     if lo > 1 and row[lo - 1] in _LINKS:
-        return words[lo - 2].kind is not Is.WORD
+        at = lo - 3 if lo > 2 and row[lo - 2] in _HERE else lo - 2
+        return words[at].kind is not Is.WORD
     return False
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from .lexicon import ASK_VERBS, LABELS, QUESTION_WORDS, STARTERS
 from .phrases import compiled, labels_of
 from .spelling import DETERMINERS, POLITE
-from .words import DETERMINER, MARK, NOW, PLEASE, RULE, WORD, Is, Token, each, tokens
+from .words import DETERMINER, HEDGE, MARK, NOW, PLEASE, RULE, WORD, Is, Token, each, tokens
 
 PHRASES = compiled(LABELS)
 MAX_CLAUSES, MAX_WORDS = 120, 60
@@ -53,6 +53,8 @@ class Clause:
     """It began with "so" after another clause of the sentence."""
     general: bool = False
     """It tells a rule ("usually", "only for …"), not what happened."""
+    hedged: bool = False
+    """It tells with a "perhaps" what may be."""
     values: list[int] = field(default_factory=list[int])
     """Where it is no plain word: ids, numbers, amounts, dates, addresses."""
     labels: dict[str, int] = field(default_factory=dict[str, int])
@@ -79,7 +81,7 @@ def clauses(text: str) -> list[Clause]:
     clause = Clause()
     sentence, begun = 0, 0  # the first clause of this sentence stands at `begun`
     det = gap = ""
-    polite = False
+    polite = hedged = False
     heard = tokens(text)
     for at, token in enumerate(heard):
         word, stem, kind, _, _, part = token
@@ -110,6 +112,8 @@ def clauses(text: str) -> list[Clause]:
             if polite:
                 clause.polite.add(len(row))
                 polite = False
+            if hedged:
+                clause.hedged, hedged = True, False
             if gap:
                 clause.commas.add(len(row))
                 if gap == ":":
@@ -156,6 +160,8 @@ def clauses(text: str) -> list[Clause]:
             clause.now = True
         elif part == RULE:
             clause.general = True
+        elif part == HEDGE:
+            hedged = True
     if clause.row:
         out.append(clause)
     _label(out)
@@ -167,7 +173,10 @@ def _label(heard: list[Clause]) -> None:
     hypothetical, why, first_hyp = -1, "", False
     for clause in heard:
         clause.labels = labels = labels_of(PHRASES, clause.row)
-        if (first := labels.get("hyp")) is not None and clause.words[first].text == "provide":
+        first = labels.get("hyp")
+        if first and clause.row[first] == "once" and clause.row[first - 1] == "at":
+            del labels["hyp"]  # "at once"
+        elif first is not None and clause.words[first].text == "provide":
             del labels["hyp"]  # "provided that …" is one, "could you provide …" is none
             for place, word in enumerate(clause.row):
                 if word in _IFS:

@@ -51,6 +51,8 @@ _TOPICS = stem_set(
     "refund booking stay fee charge charges cancellation rooms nights points money amount item usd change upgrade"
     " invoice dates request room payment correction email"
 )
+_ENTERED = each("entered noted put")
+_ENTERABLE = stem_set("departure arrival checkout stay hour time room upgrade breakfast dates name guest traveller")
 _YES = each("okai alright great sur right thank yes fin good perfect you so much")
 _OTHERS = each("them him her")
 _FINITE = each("is are was not can would wil cost mean hav")
@@ -82,6 +84,9 @@ def verbs(clause: Clause, found: set[str]) -> None:
         ):
             if row[at + 2] not in HANDOVER and not (row[at + 2] == "put" and "through" in row):
                 found.add(WAIT)
+        elif clause.words[at].text in _ENTERED and row[max(0, at - 2) : at] == ["hav", "been"]:
+            if not _ENTERABLE.isdisjoint(row[: at - 2]) and "not" not in row[:at]:
+                found.add(DONE)
         elif clause.words[at].text in REFUSING and not softened(row, at):
             found.add(REFUSED)
         elif word in ("wil", "shal", "go") and at and row[at - 1] in ("i", "we", "am", "are") and at + 1 < len(row):

@@ -28,10 +28,11 @@ from .ends import (
     UNVERIFIED,
 )
 from .lexicon import ACTION_OF, CAPABLE, DONE_VERBS, LOOK
-from .words import each
+from .words import Is, each
 
 _HEARING = each("hear read learn sad piti shame")
 _GIVEN = each("as sinc becaus sorri that")
+_COSTS = each("charging usd eur gbp")
 _PEOPLE = each("manager supervisor he she colleagu person someone")
 
 
@@ -128,7 +129,15 @@ def _theirs(row: list[str], at: int, verb: str) -> bool:
 def gated(clause: Clause) -> str:
     """What a "without", "until" or "unless" makes of a refusal: an obstacle, or that a proof is missing."""
     row = clause.row
-    if any(word in GATES and FREE_OF.isdisjoint(row[at + 1 : at + 3]) for at, word in enumerate(row)):
+    if any(
+        word in GATES and (FREE_OF.isdisjoint(row[at + 1 : at + 3]) or _priced(clause, at))
+        for at, word in enumerate(row)
+    ):
         theirs = any(word in PROOFS and clause.dets[at] != "your" for at, word in enumerate(row))
         return UNVERIFIED if theirs else OBSTACLE
     return ""
+
+
+def _priced(clause: Clause, at: int) -> bool:
+    """As in "without charging you", "without a fee of USD 65": a condition, where "without charge" is none."""
+    return any(token.text in _COSTS or token.kind is Is.AMOUNT for token in clause.words[at + 1 : at + 7])

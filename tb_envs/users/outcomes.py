@@ -58,6 +58,7 @@ def outcomes(clause: Clause) -> set[str]:
         and (at < hyp or soft)
         and not _negated(row, at, 2, but="yet")
         and not (row[at] == "stai" and clause.dets[at])
+        and not (row[at] == "with" and clause.words[at + 1].text in ("bill", "bills"))
     ):
         found.add(PENDING)  # but not "I have your stay open"
     at = labels.get("contact")
@@ -100,7 +101,7 @@ def outcomes(clause: Clause) -> set[str]:
         row[0] == "new" and ("is" in row or "are" in row) and not PRICES.intersection(row)
     ):
         found.add(DONE)
-    return found
+    return found - {DONE, REFUSED} if clause.hedged else found
 
 
 def waits(clause: Clause, at: int) -> bool:

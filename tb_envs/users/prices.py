@@ -99,7 +99,9 @@ def _returned(row: Sequence[str], at: int) -> bool:
         word = row[near]
         if word in _FEES or word in ("not", "no"):
             return False
-        if word in _BACK and not (word == "back" and near and row[near - 1] == "giv"):
+        if word == "back" and "giv" in row[max(0, near - 3) : near]:
+            return False  # "the fee for giving the rooms back is …"
+        if word in _BACK:
             return lo - near < 5
     return False
 

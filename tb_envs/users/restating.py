@@ -22,6 +22,7 @@ _EXPLICIT = {"arrival": frozenset(("arriv", "start", "begin")), "departure": fro
 _UNTIL = frozenset(("depart", "leav", "to", "until", "til", "through", "end"))
 _NEW = each("new mov chang instead reschedul rebook shift extend switch postpon")
 _PAID = frozenset(stems("charged paid amount total cost pay expected price"))
+_DISPUTED = _PAID | each("about disput claim")
 _COUNTED = {
     "guests": frozenset(stems("guest person people adult traveller pax")),
     "nights": frozenset(("night",)),
@@ -79,7 +80,7 @@ def restated(clause: Clause, found: list[Span], known: Values, checking: bool, c
         consenting: the agent asks for a go-ahead: values are part of what would be agreed to.
     """
     out = Restated()
-    if not checking and EXAMPLES.intersection(clause.row):
+    if not checking and EXAMPLES.intersection(clause.row) and all(t.text != "looked" for t in clause.words):
         return out
     named = {span.means.fact: span for span in found if span.means.loose}
     named |= {span.means.fact: span for span in found if not span.means.loose}
@@ -132,7 +133,7 @@ def _exact(scene: _Scene) -> None:
         elif at in money:
             for value in known.of["amount"]:
                 if value.number is not None:
-                    about = scene.names(value) or (scene.checking and not _PAID.isdisjoint(row))
+                    about = scene.names(value) or (scene.checking and not _DISPUTED.isdisjoint(row))
                     scene.judge(value, money[at] == value.number, scene.asking and about)
         elif token.kind is Is.NUMBER:
             run, hi = token.text if token.text.isdecimal() else digits(token.text), at + 1
@@ -181,9 +182,14 @@ def _identifier(scene: _Scene, at: int, key: str) -> None:
         span = scene.named.get(value.group)
         named = span is not None and 0 <= at - span.hi < 4
         alike = value.key.rstrip("0123456789") == prefix
-        if (alike and (scene.asking or named)) or (named and scene.asking):
+        if (alike and (scene.asking or named or _echoes(scene.clause, key, value.key))) or (named and scene.asking):
             scene.out.wrong.append(value.fact)
             return
+
+
+def _echoes(clause: Clause, heard: str, own: str) -> bool:
+    """As in "LA-33817, I have noted it.": nothing but the customer's id with a slip in it."""
+    return len(clause.row) == 1 and heard != own and sorted(heard) == sorted(own)
 
 
 def _number(scene: _Scene, at: int, token: Token) -> None:

@@ -114,3 +114,4 @@ DROPPED = DETERMINERS | FILLERS
 """Words that phrases and what is heard do without."""
 GENERAL = each("usually generally normally typically only")
 """Words that make a sentence a rule."""
+HEDGES = each("perhaps maybe")

@@ -15,11 +15,11 @@ WORDS = each(
     " identity information invoice later licence license loyalty manager member membership minibar mobile"
     " necessary needed night nights number options original parking phone plate please possible postcode prefer"
     " price proceed processed property provide question reason receipt reference refund refunded refused released"
-    " request reservation right rooms second share should something sorry spell street suite surname telephone"
+    " request reservation right room rooms second share should something sorry spell street suite surname telephone"
     " thank thanks today tomorrow total traveller unable understand unfortunately until upgrade upgraded verify"
     " where whether which would"
 )
-"""Words of interest, of five letters and more."""
+"""Words of interest, nearly all of five letters and more."""
 REAL = each(
     "abort abut accent accepts accounts agreed agrees alter amounts anther anythings approves aright arrivals"
     " aster barking bates bending bequest berth birch births bookings booming booms booting bout breakfasts bright"
@@ -39,7 +39,8 @@ REAL = each(
     " pricy pride prime prince prize proceeds processes professed prone properly provided provider provides quest"
     " questions quests quite rafter rates reasons receipts reclined recused refer referenced references refunds"
     " refuse refuses refuted release releases rending requests reservations retails reused reverence rice rights"
-    " roams roofs rooks room roomy roots royalty scare season seconds seeded sell sending shade shake shale shame"
+    " roam roams roof roofs rook rooks roomy root roots royalty scare season seconds seeded sell sending shade"
+    " shake shale shame"
     " shane shank shanks shape shard shared shares shari shark sharp sharpe shave shell shire shone shore sight"
     " sights site slate slater smell smite snare somethings spare sparking spells spelt spill spite stare streets"
     " suit suited suites suits surnames swell tank tanks tater telephoned telephones tending than thana thane"

@@ -38,6 +38,8 @@ _CERTAIN = each("correct right understand accurat true match yes")
 _ACTING = ACTION_OF.keys()
 _MUST = each("must need")
 _MINE = each("i we me us")
+_WHICH = (["which", "one"], ["what", "is", "your"])
+"""As in "I need a booking number. Which one?", "there is a number on it: what is yours?"."""
 _TITLES = each("mr mrs ms miss dr")
 _MAY = each("wil would could can")
 _WANTS_ME = each("you me to")
@@ -218,7 +220,7 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
         if row[:2] == ["how", "mani"] and not facts and (len(row) == 2 or row[2] in _AFTER_MANY):
             named = [s.means.fact for spans in found for s in spans if s.means.fact in _COUNTS]
             facts = [(fact, True) for fact in named[:1] or _COUNTS]
-        if row == ["which", "one"] and at:
+        if row in _WHICH and at:
             facts = [(span.means.fact, False) for span in found[at - 1][-1:] if not span.means.loose]
         if ("booking", True) in facts and any(_CALLING.intersection(other.row) for other in heard) and "number" in row:
             facts = [("phone", False) if fact == ("booking", True) else fact for fact in facts]

@@ -11,7 +11,7 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from .spelling import DETERMINERS, FILLERS, GENERAL, POLITE, SHORT, STEMS
+from .spelling import DETERMINERS, FILLERS, GENERAL, HEDGES, POLITE, SHORT, STEMS
 from .spelling import each as each
 from .typos import mended
 
@@ -33,7 +33,7 @@ class Is(IntEnum):
     TIME = 7
 
 
-WORD, DETERMINER, FILLER, PLEASE, NOW, RULE, MARK = range(7)
+WORD, DETERMINER, FILLER, PLEASE, NOW, RULE, HEDGE, MARK = range(8)
 """The part that a token plays in its clause."""
 
 
@@ -100,6 +100,8 @@ def plain_word(word: str, capital: bool = False) -> Token:
         part = PLEASE
     elif word in GENERAL:
         part = RULE
+    elif word in HEDGES:
+        part = HEDGE
     elif word in FILLERS:
         part = NOW if word == "now" else FILLER
     return Token(word, stem(word), capital=capital, part=part)
