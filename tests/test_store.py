@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tb_envs.authoring.rng import Rng
 from tb_envs.episode import drive
+from tb_envs.errors import BackendError
 from tb_envs.registration import load_domain
 from tb_envs.sampling import ArgumentSampler
 from tb_envs.session.local import LocalBackend
@@ -99,6 +101,10 @@ def test_a_connection_given_back_keeps_nothing() -> None:
         backend.store.raw.execute("UPDATE guests SET city = 'left open'")
         backend.close()
         backend.close()
+        with pytest.raises(BackendError, match="closed"):
+            drive(backend.call("get_time", {}))
+        with pytest.raises(BackendError, match="closed"):
+            backend.dump()
     assert LocalBackend(task).dump() == clean
 
 

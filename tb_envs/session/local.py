@@ -40,6 +40,8 @@ class LocalBackend:
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Check the arguments, run the tool in a transaction, return what the agent reads."""
+        if self.store.closed:  # its connection may serve another episode by now
+            raise BackendError("this session is closed")
         self._call += 1
         found = self.tools.get(tool)
         if found is None:

@@ -28,7 +28,7 @@ PAGE = 1024
 
 @dataclass(frozen=True)
 class Pages:
-    """What a task changes of the seed image: whole pages by number, and the image's new length."""
+    """What a task changes of the seed image: runs of whole pages by place, and the image's new length."""
 
     length: int
     changed: tuple[tuple[int, bytes], ...]
@@ -43,12 +43,12 @@ class Pages:
         if len(canvas) < self.length:
             canvas.extend(bytes(self.length - len(canvas)))
         try:
-            for start, page in self.changed:
-                canvas[start : start + PAGE] = page
+            for start, run in self.changed:
+                canvas[start : start + len(run)] = run
             raw.deserialize(memoryview(canvas)[: self.length])
         finally:
-            for start, _ in self.changed:
-                canvas[start : start + PAGE] = seed[start : start + PAGE].ljust(PAGE, b"\0")
+            for start, run in self.changed:
+                canvas[start : start + len(run)] = seed[start : start + len(run)].ljust(len(run), b"\0")
 
 
 def _canvas(seed: bytes) -> bytearray:
@@ -84,11 +84,14 @@ def build_pages(seed: bytes, world: World) -> Pages:
     _write(raw, world)
     raw.execute(f"DELETE FROM {TABLE}")
     image = raw.serialize()
-    changed = [
-        (start, image[start : start + PAGE])
-        for start in range(0, len(image), PAGE)
-        if image[start : start + PAGE] != seed[start : start + PAGE]
-    ]
+    changed: list[tuple[int, bytes]] = []
+    for start in range(0, len(image), PAGE):
+        page = image[start : start + PAGE]
+        if page != seed[start : start + PAGE]:
+            if changed and changed[-1][0] + len(changed[-1][1]) == start:
+                changed[-1] = (changed[-1][0], changed[-1][1] + page)
+            else:
+                changed.append((start, page))
     return Pages(len(image), tuple(changed))
 
 
