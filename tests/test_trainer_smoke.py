@@ -28,7 +28,6 @@ from tb_envs.episode import Episode, Settings, drive
 from tb_envs.errors import BackendError, UsageError
 from tb_envs.limits import Limits
 from tb_envs.play import play
-from tb_envs.registration import load_domain
 from tb_envs.task import get_task
 from tb_trainer import cli
 from tb_trainer.config import TrainConfig, check, load
@@ -375,8 +374,6 @@ def test_without_variance_nothing_moves(tmp_path: Path) -> None:
 
 
 def test_the_hotel_is_played_through_the_same_path(tmp_path: Path) -> None:
-    if not load_domain("hotel").suite_ids["train"]:
-        pytest.skip("the hotel has no frozen suite yet")
     longer = ["environment.turns=60", "environment.tool_calls=120", "sampling.episode_tokens=8192"]
     small = ["grpo.updates=1", "grpo.groups=2", "grpo.group_size=2", "grpo.micro_batch=4"]
     run = Run(load("smoke", [*longer, *small]), tmp_path)

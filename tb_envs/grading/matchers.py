@@ -6,21 +6,22 @@ Each is data with a description a person can read; none looks at anything but th
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 
-class Matcher:
+class Matcher(ABC):
     """Base of all matchers."""
 
+    @abstractmethod
     def accepts(self, value: Any) -> bool:
         """Whether `value` is right."""
-        raise NotImplementedError
 
+    @abstractmethod
     def describe(self) -> str:
         """What is accepted, in words."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
