@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import gymnasium
 
-from tb_envs.errors import EpisodeError, UsageError
+from tb_envs.errors import UsageError
 from tb_envs.limits import Limits
 from tb_envs.registration import domain_names
 from tb_envs.settings import SPLITS, Settings, check_choice
@@ -170,6 +170,3 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
         """Free the backend. Idempotent."""
         if self._episode is not None:
             self._episode.close()
-
-
-__all__ = ["EpisodeError", "ThinkingBoxEnv"]

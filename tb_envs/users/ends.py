@@ -69,5 +69,4 @@ NOT_WORK = stem_set("know explain tell say have get ask start begin be need let 
 AVAILABLE = stem_set("available free vacant open bookable")
 PRICES = stem_set("total price rate balance cost fee sum policy rule charge")
 INTRANSITIVE = stem_set("change increase move close drop raise lower extend")
-TRANSFERABLE = stem_set("put hand pass")
 QUESTION_LIKE = frozenset(("that", "whom", "why"))

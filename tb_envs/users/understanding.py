@@ -24,7 +24,6 @@ from .vocabulary import Compiled
 from .words import each, tokens
 
 Phrase = frozenset[str]
-_FORMAL = frozenset(("to", "that", "you"))
 _NOTING = frozenset(stems("put write enter note record select state say"))
 _BARE = each("correct right yes accurat true okai is that it all everything so")
 _POINTING = each("it that them both me")

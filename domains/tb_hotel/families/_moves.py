@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tb_envs.authoring import Call, call, calls, changed, order, say, use, writes
 from tb_envs.authoring.steps import Say
@@ -36,7 +36,7 @@ class Dates(NamedTuple):
 
 
 def stay_and_dates(
-    w: HotelWorld, guest: Person, plan: str, arrival: str, nights: int, difference: int, **columns: object
+    w: HotelWorld, guest: Person, plan: str, arrival: str, nights: int, difference: int, **columns: Any
 ) -> tuple[Stay, Dates]:
     """A confirmed stay, and as many nights later on, which cost `difference` cents more (or less) in all."""
     house, room_type = w.house(), w.pick("STD", "SUP")
@@ -47,8 +47,7 @@ def stay_and_dates(
     discount = PLAN_BY_ID[plan].discount_percent
     total = sum((cents * (100 - discount) + 50) // 100 for cents in public)
     prices = w.split_total(total - difference, nights)
-    place = {"property": house, "room_type": room_type}
-    stay = w.booking(guest, plan, arrival=arrival, prices=prices, **place, **columns)  # type: ignore[arg-type]
+    stay = w.booking(guest, plan, arrival=arrival, prices=prices, property=house, room_type=room_type, **columns)
     return stay, Dates(first.isoformat(), (first + timedelta(days=nights)).isoformat(), total)
 
 

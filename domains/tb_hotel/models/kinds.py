@@ -93,8 +93,7 @@ Reason = Literal[
 Team = Literal["front_desk", "duty_manager", "partner_desk", "finance", "security", "it_support", "guest_relations"]
 NoteKind = Literal["preference", "goodwill", "security", "complaint"]
 Direction = Literal["inbound", "outbound"]
-Template = Literal[
-    "none",
+SentTemplate = Literal[
     "cancellation_confirmed",
     "change_confirmed",
     "billing_confirmed",
@@ -106,5 +105,7 @@ Template = Literal[
     "review_opened",
     "security_notice",
 ]
+Template = Literal["none", SentTemplate]
+"""``none`` marks what a guest wrote."""
 CheckResult = Literal["passed", "failed"]
 CallerRole = Literal["guest", "third_party"]

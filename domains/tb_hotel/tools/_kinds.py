@@ -25,21 +25,7 @@ WaiveReason = Annotated[models.WaiveReason, EnumSpelling]
 AddedEntryKind = Annotated[Literal["correction", "relocation"], EnumSpelling]
 """The kinds of loyalty entries that people write; entries of kind ``stay`` come from the stay itself."""
 
-SentTemplate = Annotated[
-    Literal[
-        "cancellation_confirmed",
-        "change_confirmed",
-        "billing_confirmed",
-        "loyalty_confirmed",
-        "group_confirmed",
-        "relocation_confirmed",
-        "approval_pending",
-        "partner_referral",
-        "review_opened",
-        "security_notice",
-    ],
-    EnumSpelling,
-]
+SentTemplate = Annotated[models.SentTemplate, EnumSpelling]
 """Every template but ``none``, which marks what a guest wrote."""
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from tb_envs.authoring import Record, World
 from tb_hotel.models import Guest, LoyaltyAccount, Tier
-from tb_hotel.world.names import FIRST_NAMES, HOMES, MAIL_HOSTS, SIMILAR_NAMES, SURNAMES, Home
+from tb_hotel.world.names import FIRST_NAMES, HOMES, MAIL_HOSTS, SIMILAR_NAMES, SURNAMES
 
 _LETTERS = "ABCDEFGHJKLNPRSTUVWXY"
 
@@ -161,10 +161,6 @@ class People(World):
             phone = self._filled(home.phone)
             if phone != guest.phone:
                 return phone
-
-    def home_of(self, city: str) -> Home:
-        """How postcodes and phone numbers of a city look."""
-        return next(home for home in HOMES if home.city == city)
 
     def _filled(self, pattern: str) -> str:
         return "".join(
