@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 from sqlalchemy import Table
@@ -64,6 +65,11 @@ class TableSpec:
     only: Mapping[str, Sequence[str]]
     free: frozenset[str]
     table: Table
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Column → its place in a row's values."""
+        return {name: place for place, name in enumerate(self.columns)}
 
     @classmethod
     def of(cls, table: Table) -> TableSpec:

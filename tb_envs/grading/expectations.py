@@ -1,17 +1,20 @@
 """Expectations: what a task's right end is, as named data over the net diff and the log.
 
 Authors write them (`changed`, `created`, `kept`, `order`, …); `tb_envs.grading.grade` judges them. Whether an
-expectation is a *guard* (holds on the untouched database) or is *earned* is found by evaluating it there.
+expectation is a *guard* (holds on the untouched database) or is *earned* is found by evaluating it there. What each
+asks is put in words once: a task is shared by all its episodes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from tb_envs.authoring.models import table_of
 from tb_envs.errors import DomainError
+from tb_envs.grading.matchers import RowOf, describe
 
 EventKind = Literal["call", "row", "said", "heard"]
 
@@ -26,6 +29,11 @@ class Changed:
     fields: Mapping[str, Any]
     free: frozenset[str] = frozenset()
 
+    @cached_property
+    def expected(self) -> str:
+        """What it asks, in words."""
+        return f"{self.table} {self.key} ends with {_words(self.fields)}"
+
 
 @dataclass(frozen=True)
 class Created:
@@ -34,6 +42,16 @@ class Created:
     name: str
     table: str
     fields: Mapping[str, Any]
+
+    @cached_property
+    def expected(self) -> str:
+        """What it asks, in words."""
+        return f"a new row in {self.table} with {_words(self.fields)}"
+
+    @cached_property
+    def linked(self) -> bool:
+        """Whether it points to the row of another expectation."""
+        return any(isinstance(matcher, RowOf) for matcher in self.fields.values())
 
 
 @dataclass(frozen=True)
@@ -44,6 +62,11 @@ class Removed:
     table: str
     key: str
 
+    @cached_property
+    def expected(self) -> str:
+        """What it asks, in words."""
+        return f"{self.table} {self.key} is removed"
+
 
 @dataclass(frozen=True)
 class Kept:
@@ -53,6 +76,11 @@ class Kept:
     table: str
     key: str
 
+    @cached_property
+    def expected(self) -> str:
+        """What it asks, in words."""
+        return f"{self.table} {self.key} stays as it is"
+
 
 @dataclass(frozen=True)
 class NeverCreated:
@@ -61,6 +89,11 @@ class NeverCreated:
     name: str
     table: str
     fields: Mapping[str, Any]
+
+    @cached_property
+    def expected(self) -> str:
+        """What it asks, in words."""
+        return f"no new row in {self.table} with {_words(self.fields)}"
 
 
 @dataclass(frozen=True)
@@ -76,6 +109,12 @@ class Pattern:
     fields: Mapping[str, Any]
     any_result: bool = False
 
+    @cached_property
+    def words(self) -> str:
+        """The events it means, in words."""
+        subject = {"call": self.name, "row": f"a row of {self.name}", "said": "saying", "heard": "hearing"}[self.kind]
+        return f"{subject} ({_words(self.fields)})" if self.fields else subject
+
 
 @dataclass(frozen=True)
 class Order:
@@ -84,6 +123,11 @@ class Order:
     name: str
     first: Pattern
     then: tuple[Pattern, ...]
+
+    @cached_property
+    def expected(self) -> str:
+        """What it asks, in words."""
+        return f"{self.first.words} before {' or '.join(pattern.words for pattern in self.then)}"
 
 
 @dataclass(frozen=True)
@@ -94,6 +138,11 @@ class Happened:
     pattern: Pattern
     times: int = 1
 
+    @cached_property
+    def expected(self) -> str:
+        """What it asks, in words."""
+        return f"{self.pattern.words} happens{f' {self.times} times' if self.times > 1 else ''}"
+
 
 @dataclass(frozen=True)
 class AtMost:
@@ -102,6 +151,11 @@ class AtMost:
     name: str
     pattern: Pattern
     times: int
+
+    @cached_property
+    def expected(self) -> str:
+        """What it asks, in words."""
+        return f"{self.pattern.words} happens {f'at most {self.times} times' if self.times else 'never'}"
 
 
 @dataclass(frozen=True)
@@ -116,6 +170,11 @@ class Named:
     at_least: int
     then: Pattern
 
+    @cached_property
+    def expected(self) -> str:
+        """What it asks, in words."""
+        return f"the customer names {self.at_least} of {', '.join(self.values)} before {self.then.words}"
+
 
 @dataclass(frozen=True)
 class Either:
@@ -126,6 +185,10 @@ class Either:
 
 
 Expectation: TypeAlias = Changed | Created | Removed | Kept | NeverCreated | Order | Happened | AtMost | Named | Either
+
+
+def _words(fields: Mapping[str, Any]) -> str:
+    return ", ".join(f"{column} = {describe(matcher)}" for column, matcher in fields.items()) or "any values"
 
 
 def changed(name: str, model: Any, key: str, *, free: tuple[str, ...] = (), **fields: Any) -> Changed:

@@ -6,9 +6,10 @@ row about the task's own customer. Rows an agent creates are bound to expectatio
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from tb_envs.authoring.models import TableSpec
@@ -26,7 +27,7 @@ from tb_envs.grading.expectations import (
     Pattern,
     Removed,
 )
-from tb_envs.grading.matchers import RowOf, accepts, describe
+from tb_envs.grading.matchers import RowOf, accepts
 from tb_envs.grading.verdict import NOTHING_ELSE, Check, Verdict
 from tb_envs.session.log import Event
 from tb_envs.store.journal import RowChange, Values
@@ -52,6 +53,9 @@ class Evidence:
         self.log = log
         self.about = frozenset(about)
         self.touched: dict[Key, list[RowChange]] = {}
+        self._places: dict[Key, list[int]] = {}
+        for place, event in enumerate(log):
+            self._places.setdefault((event.kind, event.name), []).append(place)
         for change in changes:
             self.touched.setdefault((change.table, change.key), []).append(change)
 
@@ -65,7 +69,16 @@ class Evidence:
 
     def field(self, table: str, values: Values, column: str) -> Any:
         """One column of a row's values."""
-        return values[self.specs[table].columns.index(column)]
+        return values[self.specs[table].places[column]]
+
+    def places(self, pattern: Pattern) -> Iterator[int]:
+        """Where in the log events like this are, in order."""
+        named = self._places.get((pattern.kind, pattern.name), ())
+        return (place for place in named if _like(self.log[place], pattern, self))
+
+    def first(self, pattern: Pattern) -> int:
+        """Where in the log the first event like this is; behind its end if nowhere."""
+        return next(self.places(pattern), len(self.log))
 
     def new_rows(self, table: str) -> list[Key]:
         """Rows that did not exist before and do at the end, in order of creation."""
@@ -129,12 +142,12 @@ def _judge(item: Expectation, evidence: Evidence, claimed: set[Key]) -> Result:
         case Removed(_, table, key):
             claimed.add((table, key))
             gone = (table, key) in evidence.touched and evidence.after((table, key)) is None
-            return Result(gone, f"{table} {key} is removed", "removed" if gone else "it is still there")
+            return Result(gone, item.expected, "removed" if gone else "it is still there")
         case Kept(_, table, key):
             claimed.add((table, key))
             changes = evidence.touched.get((table, key), ())
             found = "untouched" if not changes else "; ".join(show_change(change, evidence.specs) for change in changes)
-            return Result(not changes, f"{table} {key} stays as it is", found)
+            return Result(not changes, item.expected, found)
         case NeverCreated(_, table, fields):
             rows = [row for row in evidence.touched if row[0] == table and evidence.before(row) is None]
             bad = [row for row in rows if any(_has(evidence, change, fields) for change in evidence.touched[row])]
@@ -142,20 +155,18 @@ def _judge(item: Expectation, evidence: Evidence, claimed: set[Key]) -> Result:
             found = (
                 "none" if not bad else "; ".join(show_change(evidence.touched[row][0], evidence.specs) for row in bad)
             )
-            return Result(not bad, f"no new row in {table} with {_words(fields)}", found)
-        case Order(_, first, then):
-            return _judge_order(first, then, evidence)
+            return Result(not bad, item.expected, found)
+        case Order():
+            return _judge_order(item, evidence)
         case AtMost(_, pattern, times):
-            seen = sum(_like(event, pattern, evidence) for event in evidence.log)
-            expected = f"{_show_pattern(pattern)} happens {f'at most {times} times' if times else 'never'}"
-            return Result(seen <= times, expected, f"it happened {seen} times")
-        case Named(_, values, at_least, then):
-            return _judge_named(values, at_least, then, evidence)
+            seen = sum(1 for _ in evidence.places(pattern))
+            return Result(seen <= times, item.expected, f"it happened {seen} times")
+        case Named():
+            return _judge_named(item, evidence)
         case Happened(_, pattern, times):
-            seen = sum(_like(event, pattern, evidence) for event in evidence.log)
-            often = f" {times} times" if times > 1 else ""
+            seen = sum(1 for _ in evidence.places(pattern))
             found = f"it did {seen} times" if times > 1 else "it did" if seen else "it did not"
-            return Result(seen >= times, f"{_show_pattern(pattern)} happens{often}", found)
+            return Result(seen >= times, item.expected, found)
         case _:
             raise TypeError(f"cannot judge {item!r}")
 
@@ -163,7 +174,7 @@ def _judge(item: Expectation, evidence: Evidence, claimed: set[Key]) -> Result:
 def _judge_changed(item: Changed, evidence: Evidence, claimed: set[Key]) -> Result:
     row = (item.table, item.key)
     claimed.add(row)
-    expected = f"{item.table} {item.key} ends with {_words(item.fields)}"
+    expected = item.expected
     if row not in evidence.touched:
         return Result(False, expected, "the row was not changed")
     spec, first, last = evidence.specs[item.table], evidence.before(row), evidence.after(row)
@@ -188,19 +199,20 @@ def _assign(items: list[Created], evidence: Evidence, claimed: set[Key]) -> dict
     """Bind new rows to `Created` expectations one to one; those that point to another's row come after it."""
     bound: dict[str, Key] = {}
     for linked in (False, True):
-        group = [item for item in items if linked == any(isinstance(m, RowOf) for m in item.fields.values())]
-        resolved = [replace(item, fields=_resolved(item, bound)) for item in group]
+        group = [item for item in items if item.linked == linked]
+        if not group:
+            continue
+        resolved = [replace(item, fields=_resolved(item, bound)) for item in group] if linked else group
         _match(
             resolved, [[row for row in evidence.new_rows(i.table) if _fits(i, row, evidence)] for i in resolved], bound
         )
     claimed.update(bound.values())
     results: dict[str, Result] = {}
     for item in items:
-        expected = f"a new row in {item.table} with {_words(item.fields)}"
         if item.name in bound:
-            results[item.name] = Result(True, expected, f"{item.table} {bound[item.name][1]}")
+            results[item.name] = Result(True, item.expected, f"{item.table} {bound[item.name][1]}")
         else:
-            results[item.name] = Result(False, expected, _nearest(item, evidence, claimed))
+            results[item.name] = Result(False, item.expected, _nearest(item, evidence, claimed))
     return results
 
 
@@ -257,31 +269,25 @@ def _nearest(item: Created, evidence: Evidence, claimed: set[Key]) -> str:
     return f"{row[0]} {row[1]}, but {', '.join(wrong) or 'it points to another row'}"
 
 
-def _judge_order(first: Pattern, then: Sequence[Pattern], evidence: Evidence) -> Result:
-    expected = f"{_show_pattern(first)} before {' or '.join(map(_show_pattern, then))}"
-    for event in evidence.log:
-        if _like(event, first, evidence):
-            break
-        for pattern in then:
-            if _like(event, pattern, evidence):
-                return Result(False, expected, f"{_show_pattern(pattern)} came first")
-    return Result(True, expected, "in order")
+def _judge_order(item: Order, evidence: Evidence) -> Result:
+    place, pattern = min(((evidence.first(pattern), pattern) for pattern in item.then), key=itemgetter(0))
+    if place < evidence.first(item.first):
+        return Result(False, item.expected, f"{pattern.words} came first")
+    return Result(True, item.expected, "in order")
 
 
-def _judge_named(values: Sequence[str], at_least: int, then: Pattern, evidence: Evidence) -> Result:
-    expected = f"the customer names {at_least} of {', '.join(values)} before {_show_pattern(then)}"
-    heard = ""
-    for event in evidence.log:
-        if event.kind == "heard":
-            heard += "\n" + event.text.lower()
-        elif _like(event, then, evidence):
-            named = [value for value in values if value.lower() in heard]
-            return Result(len(named) >= at_least, expected, f"named by then: {', '.join(named) or 'none'}")
-    return Result(True, expected, "it did not come to that")
+def _judge_named(item: Named, evidence: Evidence) -> Result:
+    end = evidence.first(item.then)
+    if end == len(evidence.log):
+        return Result(True, item.expected, "it did not come to that")
+    heard = "\n".join(event.text.lower() for event in evidence.log[:end] if event.kind == "heard")
+    named = [value for value in item.values if value.lower() in heard]
+    return Result(len(named) >= item.at_least, item.expected, f"named by then: {', '.join(named) or 'none'}")
 
 
 def _like(event: Event, pattern: Pattern, evidence: Evidence) -> bool:
-    if event.kind != pattern.kind or event.name != pattern.name or not (event.ok or pattern.any_result):
+    """Whether an event of the pattern's kind and name is like it in the rest."""
+    if not (event.ok or pattern.any_result):
         return False
     if pattern.kind == "row":
         change: RowChange = event.data
@@ -332,14 +338,3 @@ def show_change(change: RowChange, specs: Mapping[str, TableSpec]) -> str:
         f"{c} {old!r} → {new!r}" for c, old, new in zip(columns, change.before, change.after, strict=True) if old != new
     ]
     return f"{change.table} {change.key}: {', '.join(moved) or 'rewritten unchanged'}"
-
-
-def _words(fields: Mapping[str, Any]) -> str:
-    return ", ".join(f"{column} = {describe(matcher)}" for column, matcher in fields.items()) or "any values"
-
-
-def _show_pattern(pattern: Pattern) -> str:
-    subject = {"call": pattern.name, "row": f"a row of {pattern.name}", "said": "saying", "heard": "hearing"}[
-        pattern.kind
-    ]
-    return f"{subject} ({_words(pattern.fields)})" if pattern.fields else subject
