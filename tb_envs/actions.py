@@ -19,6 +19,7 @@ HOW = (
     '[{"name": "<tool>", "arguments": {"<argument>": "<value>"}}]}'
 )
 _STARTS = ("{", "[", "```", "<tool_call")
+_dumps = json.JSONEncoder(ensure_ascii=False).encode  # made once, like `_loads`: `json.dumps` would make one per call
 
 
 class ToolCall(NamedTuple):
@@ -41,12 +42,12 @@ class Turn(NamedTuple):
 
 def say(text: str) -> str:
     """The action that says `text`, whatever it begins with."""
-    return json.dumps({"content": text, "tool_calls": []}, ensure_ascii=False) if looks_like_call(text) else text
+    return _dumps({"content": text, "tool_calls": []}) if looks_like_call(text) else text
 
 
 def call(tool: str, /, **arguments: Any) -> str:
     """The action that calls one tool."""
-    return json.dumps({"content": None, "tool_calls": [{"name": tool, "arguments": arguments}]}, ensure_ascii=False)
+    return _dumps({"content": None, "tool_calls": [{"name": tool, "arguments": arguments}]})
 
 
 def looks_like_call(text: str) -> bool:
@@ -84,8 +85,7 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON value")
 
 
-def _loads(text: str) -> Any:
-    return json.loads(text, parse_constant=_refuse_constant)
+_loads = json.JSONDecoder(parse_constant=_refuse_constant).decode
 
 
 def _parse_mapping(action: Mapping[Any, Any]) -> Turn:

@@ -36,52 +36,50 @@ def show_money(cents: int) -> str:
 
 
 def _parse_money(value: Any) -> int:
-    problem = PydanticCustomError("money", "expected an amount in USD with at most two decimals, such as 123.45")
     if isinstance(value, bool) or value is None:
-        raise problem
+        raise _no_money()
     if isinstance(value, str):
         match = _MONEY.match(value.strip()[:40])
         if match is None:
-            raise problem
+            raise _no_money()
         value = match[1] + match[2].replace(",", "") + (match[3] or "")
     try:
         exact = Decimal(str(value)) * 100
         cents = int(exact)
     except (InvalidOperation, ValueError, OverflowError):
-        raise problem from None
+        raise _no_money() from None
     if exact != cents:
-        raise problem
+        raise _no_money()
     if not 0 <= cents <= MAX_CENTS:
         raise PydanticCustomError("money", "expected an amount from 0 to 10,000,000.00")
     return cents
 
 
+def _no_money() -> PydanticCustomError:
+    return PydanticCustomError("money", "expected an amount in USD with at most two decimals, such as 123.45")
+
+
 _DATE = re.compile(r"^(\d{4})[-/](\d{1,2})[-/](\d{1,2})$")
+_MIDNIGHT = re.compile(r"[T ]00:00(:00)?Z?$")
 
 
 def _parse_date(value: Any) -> str:
-    problem = PydanticCustomError("date", "expected a date written YYYY-MM-DD, such as 2031-05-14")
-    if not isinstance(value, str):
-        raise problem
-    text = re.sub(r"[T ]00:00(:00)?Z?$", "", value.strip()[:40])
-    match = _DATE.match(text)
-    if match is None:
-        raise problem
+    match = _DATE.match(_MIDNIGHT.sub("", value.strip()[:40])) if isinstance(value, str) else None
     try:
-        return date(int(match[1]), int(match[2]), int(match[3])).isoformat()
+        if match is not None:
+            return date(int(match[1]), int(match[2]), int(match[3])).isoformat()
     except ValueError:
-        raise problem from None
+        pass
+    raise PydanticCustomError("date", "expected a date written YYYY-MM-DD, such as 2031-05-14")
 
 
 def _parse_timestamp(value: Any) -> str:
-    problem = PydanticCustomError("timestamp", "expected a UTC time written YYYY-MM-DDTHH:MM:SSZ")
-    if not isinstance(value, str):
-        raise problem
     try:
-        moment = datetime.fromisoformat(value.strip()[:40].upper().replace("Z", "+00:00"))
-    except ValueError:
-        raise problem from None
-    return show_time(moment)
+        if isinstance(value, str):
+            return show_time(datetime.fromisoformat(value.strip()[:40].upper().replace("Z", "+00:00")))
+    except (ValueError, OverflowError):
+        pass
+    raise PydanticCustomError("timestamp", "expected a UTC time written YYYY-MM-DDTHH:MM:SSZ")
 
 
 def _parse_identifier(value: Any) -> str:
@@ -97,14 +95,18 @@ def _parse_identifier(value: Any) -> str:
 
 def clean_text(value: Any) -> Any:
     """Text the database can hold: lone surrogates and NUL become the replacement character."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd")
-    return value
+    if not isinstance(value, str):
+        return value
+    text = value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
+    return text.replace("\x00", "\ufffd")
+
+
+_BLANKS = re.compile(r"[\s\-]+")
 
 
 def _enum_spelling(value: Any) -> Any:
     """``"On hold"``, ``"ON-HOLD"`` and ``on_hold`` are one value."""
-    return re.sub(r"[\s\-]+", "_", value.strip()[:80].lower()) if isinstance(value, str) else value
+    return _BLANKS.sub("_", value.strip()[:80].lower()) if isinstance(value, str) else value
 
 
 def parse_time(text: str) -> datetime:
