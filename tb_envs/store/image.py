@@ -25,7 +25,7 @@ from tb_envs.store.journal import TABLE, sqlite_ddl
 _kept = threading.local()
 PAGE = 1024
 """Bytes per page: small pages keep both the image and a task's share of it small."""
-SPARE = 32
+SPARE = 16
 """Empty pages in the seed image: an image that has to grow is copied whole by SQLite, in the middle of a tool call."""
 
 
