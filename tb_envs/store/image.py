@@ -10,7 +10,7 @@ import sqlite3
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from sqlalchemy import create_engine
@@ -122,16 +122,27 @@ def _write(raw: sqlite3.Connection, world: World) -> None:
     inserts, updates = world.patch()
     raw.execute("BEGIN")
     for name, row in inserts:
-        columns = ", ".join(f'"{column}"' for column in row)
-        _run(raw, f'INSERT INTO "{name}" ({columns}) VALUES ({", ".join("?" * len(row))})', row, name)
+        _run(raw, _insertion(name, tuple(row)), (*row.values(),), name, row)
     for name, row in updates:
-        assignments = ", ".join(f'"{column}"=:{column}' for column in row if column != "id")
-        _run(raw, f'UPDATE "{name}" SET {assignments} WHERE id=:id', row, name)
+        rest = {column: value for column, value in row.items() if column != "id"}
+        _run(raw, _assignment(name, tuple(rest)), (*rest.values(), row["id"]), name, row)
     raw.execute("COMMIT")
 
 
-def _run(raw: sqlite3.Connection, statement: str, row: dict[str, Any], table: str) -> None:
+@cache
+def _insertion(table: str, columns: tuple[str, ...]) -> str:
+    names = ", ".join(f'"{column}"' for column in columns)
+    return f'INSERT INTO "{table}" ({names}) VALUES ({", ".join("?" * len(columns))})'
+
+
+@cache
+def _assignment(table: str, columns: tuple[str, ...]) -> str:
+    changes = ", ".join(f'"{column}"=?' for column in columns)
+    return f'UPDATE "{table}" SET {changes} WHERE id=?'
+
+
+def _run(raw: sqlite3.Connection, statement: str, values: tuple[Any, ...], table: str, row: dict[str, Any]) -> None:
     try:
-        raw.execute(statement, row if ":id" in statement else tuple(row.values()))
+        raw.execute(statement, values)
     except sqlite3.Error as error:
         raise DomainError(f"{table} {row.get('id')}: {error}; row {row}") from error
