@@ -6,8 +6,10 @@ examples and channels ("by e-mail"), and a value that is restated: that is `valu
 
 from __future__ import annotations
 
+from .checking import NAMES
 from .clauses import Clause
-from .lexicon import ASK_VERBS, COMMON, DOMAIN, QUESTION_WORDS
+from .lexicon import ASK_VERBS, COMMON, DOMAIN, GET_VERBS, QUESTION_WORDS
+from .narrowing import COMING, EITHER, LEAVING, end_meant, which_end
 from .phrases import Node, Span, longest, stem_set
 from .vocabulary import Mention
 from .wishing import BLOCKING, commanded
@@ -22,16 +24,24 @@ _DEVICES = (["machin"], ["counter"])
 _OWNED = each("phone email birth_date postcode address card surname first_name booking loyalty member")
 _FRESH = {"arrival": "new_arrival", "departure": "new_departure", "dates": "new_dates"}
 _BOTH = {"dates": "arrival", "new_dates": "new_arrival"}
-_COMING = each("com arriv first start begin")
-_LEAVING = each("leav depart go out end last vacat")
 NO_VALUE = each(
     "correct right okai you we i what please valid accurat stil same true up fine need mandatori requir miss not it"
-    " in on under essential necessari for"
+    " in on under essential necessari for organiser organizer leader holder guest contact payer traveller booker"
 )
 _LOOSE_BEFORE = each("which what whose me us")
 _LOOSE_ASK = stem_set("give tell need have share provide send confirm get require")
-_EITHER = {"dates": ("arrival", "departure"), "new_dates": ("new_arrival", "new_departure")}
-_DAY = each("day date night when")
+_HOMOGRAPHS = each(
+    "rolling rolled rolls roll arrives arrived arrivals departs departed departures mailed mailing phoned phoning"
+    " causes caused causing cards conditions situations"
+)
+"""Forms of words that sound like a fact's name and are none."""
+_HOMOGRAPHIC = stem_set("roll arrive depart mail phone cause card condition situation")
+_ABOUT = (["it", "is"], ["it", "was"], ["that", "is"], ["you", "mean"], ["it", "concern"], ["that", "concern"])
+_STAYS = each("booking stai")
+_DATED = each("arrival departure dates new_arrival new_departure new_dates birth_date")
+_TIMELESS = each("member loyalty card surname name phone")
+_COUNTED = each("nights rooms guests discount")
+_NUMBERS = each("one two three four five six seven eight nine ten eleven twelve both few several some other")
 _LISTING = each("and or plu plus")
 _HEADS = stem_set(
     "team desk staff line system programme program machine counter app page form message department office clerk"
@@ -44,6 +54,10 @@ _DETERMINED = ("the", "your", "a", "an", "his", "her", "our")
 _WHILE = each("if when once after while becaus")
 _KNOWING = each("know tel me ask confirm say and or of for from until til sinc")
 _HEADED = each("is do hav how where what which who whose can could")
+_WITHIN = each("with for in of")
+_TO_WHICH = each("of to with on in")
+_TIED = stem_set("linked attached connected registered tied belonging associated stored saved recorded connect")
+_OWNERS = each("member loyalty booking account reservation_code")
 _WHEN = each("when why how where")
 _STAFF = stem_set("receptionist colleague manager agent staff employee person member waiter clerk representative")
 _LEAD_IN = each("and or so okai fin then also now good great thank right wel")
@@ -54,12 +68,35 @@ _AFTER_LOOSE = _AUX | each("cal you i we it that for to on in of about or and wi
 def mentions(clause: Clause, tree: Node, own: Node | None) -> list[Span]:
     """The facts that the clause names, right or loose, whatever its mood."""
     found = longest(tree, clause.row, own)
-    if "nam" in clause.row:  # "are you the guest named on it?"
-        found = [s for s in found if all(token.text != "named" for token in clause.words[s.lo : s.hi])]
-    if "stai" in clause.row:  # "the stay the nights belong to"
-        found = [s for s in found if not (s.hi - s.lo == 2 and clause.row[s.lo] == "stai" and clause.dets[s.lo + 1])]
-    for at, span in enumerate(found[:-1]):  # "booking and phone number"
-        follow = found[at + 1]
+    if not found:
+        return found
+    if "in" in clause.row:  # "in the e-mail we sent you"
+        found = [
+            s
+            for s in found
+            if not (s.hi - s.lo == 1 and s.lo and s.means.fact == "email" and clause.row[s.lo - 1] == "in")
+        ]
+    if not _HOMOGRAPHIC.isdisjoint(clause.row):
+        found = [s for s in found if s.hi - s.lo > 1 or clause.words[s.lo].text not in _HOMOGRAPHS]
+    if "nam" in clause.row:  # "are you the guest named on it?", "under similar names"
+        found = [
+            s
+            for s in found
+            if all(token.text not in ("named", "naming") for token in clause.words[s.lo : s.hi])
+            and (clause.words[s.lo].text != "names" or clause.dets[s.lo] or clause.question)
+        ]
+    if "day" in clause.row or "date" in clause.row:  # "until which day"
+        found = [
+            s
+            for n, s in enumerate(found)
+            if not (n and s.means.loose and s.lo == found[n - 1].hi and _plain(s, clause, found[n - 1]))
+        ]
+    for at, span in enumerate(found) if not _STAYS.isdisjoint(clause.row) else ():  # "the stay the nights belong to"
+        first = clause.row[span.lo]
+        if first in _STAYS and span.hi - span.lo == 2 and clause.dets[span.lo + 1] and None in tree[first]:
+            found[at] = Span(span.lo, span.lo + 1, tree[first][None])
+    for at in range(len(found) - 1):  # "booking and phone number"
+        span, follow = found[at], found[at + 1]
         if follow.lo - span.hi <= 1 and (follow.lo > span.hi or span.hi in clause.commas) and follow.hi - follow.lo > 1:
             if follow.lo > span.hi and clause.row[span.hi] not in ("and", "or"):
                 continue
@@ -75,6 +112,10 @@ def mentions(clause: Clause, tree: Node, own: Node | None) -> list[Span]:
     return found
 
 
+def _plain(span: Span, clause: Clause, before: Span) -> bool:
+    return clause.row[span.lo] in ("day", "date") and span.lo not in clause.commas and before.means.fact in _DATED
+
+
 def asked(clause: Clause, found: list[Span], mood: bool, consents: bool) -> list[tuple[str, bool]]:
     """The facts asked for (name, loosely), in order; empty for a statement."""
     if not found:
@@ -85,10 +126,21 @@ def asked(clause: Clause, found: list[Span], mood: bool, consents: bool) -> list
     row, dets, words = clause.row, clause.dets, clause.words
     consent = consents and not any(word in QUESTION_WORDS for word in row)
     out: list[tuple[str, bool]] = []
-    for span in found:
+    channel = -9
+    repeats = sum(span.means.fact in EITHER for span in found) > 1
+    for n, span in enumerate(found):
         lo, hi = span.lo, span.hi
         mention: Mention = span.means
         det = dets[lo]
+        if det == "our" or (channel == lo - 1 and row[channel] in ("or", "and")):
+            continue  # "by e-mail or phone"
+        if (
+            n + 1 < len(found)
+            and found[n + 1].lo == hi
+            and found[n + 1].means.fact in NAMES
+            and hi not in clause.commas
+        ):
+            continue  # "the member's last name"
         if words[lo].text == "reasons" or (mention.fact == "name" and row[hi : hi + 1] == ["of"] and _staff(row, hi)):
             continue
         if (
@@ -96,7 +148,9 @@ def asked(clause: Clause, found: list[Span], mood: bool, consents: bool) -> list
             or row[hi : hi + 1] in _DEVICES
             or (hi < len(row) and restates(clause, hi))
             or (mention.fact not in _OWNED and _after_name(clause, lo))
-            or (mention.loose and not (_directly(clause, span) or _in_list(clause, span, found)))
+            or (
+                mention.loose and not (_directly(clause, span) or _in_list(clause, span, found) or _meant(clause, span))
+            )
             or valued(clause, hi)
             or _beside(clause, span, found)
         ):
@@ -111,21 +165,37 @@ def asked(clause: Clause, found: list[Span], mood: bool, consents: bool) -> list
         if not asks and not missing and hi not in clause.polite and lo not in clause.polite:
             continue
         before = row[lo - 1] if lo else ""
+        if "when" in row[:2] and mention.fact in _TIMELESS:
+            continue  # "since when have you been a member?"
         if mention.fact == "reason" and "not" in row[hi : hi + 2] and (row[0] == "why" or row[-1] == "not"):
             continue  # "why not?"
         if mention.fact == "name" and hi - lo == 1 and lo + 1 < len(row) and _naming(clause, lo):
             continue
+        if mention.fact in _COUNTED and lo and (words[lo - 1].kind is Is.NUMBER or words[lo - 1].text in _NUMBERS):
+            continue  # "all four nights"
         if mention.fact in ("email", "phone") and hi - lo == 1:
             if before == "in" or (mention.fact == "phone" and _to_phone(row, lo)):
                 continue
+            if before == "on" and det == "the" and mention.fact == "phone":
+                continue  # "who said so on the phone?"
             if det != "your" and (
-                (det in ("a", "an") and row[hi : hi + 2] not in _WELCOME)
+                (
+                    det in ("a", "an")
+                    and row[hi : hi + 2] not in _WELCOME
+                    and row[hi : hi + 1] not in (["we"], ["i"])
+                    and not (clause.question and row[1:2] in (["i"], ["we"]) and not GET_VERBS.isdisjoint(row[2:lo]))
+                )
                 or row[0] in _WHEN
                 or row[1:2] in (["day"], ["date"], ["time"])
             ):
                 continue
+            if before == "that" and mention.fact == "email":
+                continue  # "when did you send that e-mail?"
+            if before in _CHANNEL:
+                channel = hi
+                continue
             if (
-                before in _CHANNEL
+                (mention.fact == "phone" and row[hi : hi + 1] == ["cal"])
                 or (
                     hi < len(row)
                     and row[hi] in ("you", "it", "that", "them")
@@ -143,28 +213,30 @@ def asked(clause: Clause, found: list[Span], mood: bool, consents: bool) -> list
         if consent and not (det == "your" and _strong(clause)):
             continue
         fact = mention.fact
+        near = _part(row, lo) if repeats else row
+        if fact in EITHER and out and before in _WITHIN and not (COMING | LEAVING).isdisjoint(row[:lo]):
+            continue  # "which day would you be arriving with the new dates?"
         if fact in _FRESH and {"new", "instead"} & set(row) and not {"original", "current", "old"} & set(row):
             fact = _FRESH[fact]
-        if fact in _BOTH and not _COMING.isdisjoint(row) and any(token.text == "day" for token in words[lo:hi]):
+        if fact in _BOTH and not COMING.isdisjoint(near) and any(token.text == "day" for token in words[lo:hi]):
             fact = _BOTH[fact]
         if fact == "name" and det == "your" and hi - lo == 1:
             fact = "own_name"
-        if fact in _EITHER and not _DAY.isdisjoint(row) and "and" not in row and "dates" not in row:
-            fact = _which_end(row, fact)
-        out.append((fact, mention.loose and before not in ("which", "what", "whose")))
+        if fact in ("arrival", "new_arrival") and mention.loose and hi - lo == 1:
+            end = end_meant(row[hi : row.index("and", hi)] if "and" in row[hi:] else row)
+            fact = end if fact == "arrival" else _FRESH[end]
+        if fact in EITHER:
+            fact = which_end(near, fact)
+        out.append((fact, mention.loose and before not in ("which", "what", "whose", "of")))
         if mention.loose and row[lo] == "number" and len(found) > 1:
             out.pop()  # "the booking number, and what's the number?"
     return out
 
 
-def _which_end(row: list[str], fact: str) -> str:
-    """The one of two dates that is asked for: "what day would you leave?", "which night is the first?"."""
-    first, last = _EITHER[fact]
-    leaves, comes = not _LEAVING.isdisjoint(row), not _COMING.isdisjoint(row)
-    comes = comes or any(row[at : at + 2] == ["check", "in"] for at in range(len(row)))
-    if leaves != comes:
-        return last if leaves else first
-    return fact
+def _part(row: list[str], at: int) -> list[str]:
+    """The part of the row between two "and" that the place is in: "what day you come and what day you leave"."""
+    lo = next((here + 1 for here in range(at - 1, -1, -1) if row[here] == "and"), 0)
+    return row[lo : row.index("and", at) if "and" in row[at:] else len(row)]
 
 
 def _in_list(clause: Clause, span: Span, found: list[Span]) -> bool:
@@ -192,10 +264,22 @@ def _beside(clause: Clause, span: Span, found: list[Span]) -> bool:
         return lo not in clause.commas  # "the group name"
     if span.means.fact == "email" and hi - lo == 1 and lo and row[lo - 1] in _MESSAGES:
         return True
+    if span is not found[0] and lo > 1 and row[lo - 1] in _TO_WHICH:
+        before = found[found.index(span) - 1]
+        if row[lo - 1] in ("of", "on") and before.hi == lo - 1 and not before.means.loose and before.lo != before.hi:
+            return span.means.fact in _OWNERS
+        if row[lo - 1] != "of" and row[lo - 2] in _TIED:
+            return True  # "the e-mail address linked to your membership"
     for at in range(2, lo):  # "how shall we call you when the nights are found?"
         if row[at] in _WHILE and row[at - 1] not in _KNOWING and not _HEADED.isdisjoint(row[:2]):
-            return True
+            return not any(at < comma <= lo for comma in clause.commas)
     return span is not found[0] and lo > 2 and row[lo - 1] == "about" and row[lo - 2] in _PAPERS
+
+
+def _meant(clause: Clause, span: Span) -> bool:
+    """As in "the booking it is about", "the stay you mean"."""
+    row, hi = clause.row, span.hi
+    return not span.lo and clause.dets[0] == "the" and row[hi : hi + 2] in _ABOUT and len(row) < 7
 
 
 def _naming(clause: Clause, at: int) -> bool:
@@ -233,14 +317,18 @@ def _strong(clause: Clause) -> bool:
 def _directly(clause: Clause, span: Span) -> bool:
     """A common word asks for a fact only next to a question word or a request."""
     row, lo, hi = clause.row, span.lo, span.hi
-    if hi < len(row) and row[hi] not in _AFTER_LOOSE:
+    if hi < len(row) and row[hi] not in _AFTER_LOOSE and not clause.dets[hi]:
         return False
     before = row[lo - 1] if lo else ""
+    if before == "of" and lo > 1 and row[lo - 2] == "which" and clause.dets[lo] == "your":
+        return True  # "which of your bookings"
     if before in _LOOSE_BEFORE or (before in ("and", "or") and lo > 1 and clause.dets[lo] in ("the", "your")):
         return True
     if before in ("is", "was", "are", "were") and lo > 1 and row[lo - 2] in ("what", "which"):
         return True
     if hi == len(row) and (before in _SPECIFY or (clause.dets[lo] == "your" and before in _LOOSE_ASK)):
+        return True
+    if before in _SPECIFY and clause.dets[lo] and (lo == 1 or lo - 1 in clause.polite):
         return True
     rest = {*row[:lo], *row[hi:]}
     return rest <= _LEAD_IN and (clause.question or bool(clause.polite))

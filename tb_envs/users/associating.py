@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from .checking import STAFF
 from .clauses import Clause
-from .lexicon import ASK_VERBS, NEED_VERBS, QUESTION_WORDS
+from .lexicon import ASK_VERBS, DOMAIN, NEED_VERBS, QUESTION_WORDS
 from .phrases import stem_set
 from .values import Values
 from .words import each
@@ -43,7 +43,8 @@ _PERSON = each("you him her them he she")
 _PAST = each("mak pay charg notic writ happen cancel tel find")
 _OPEN = each("what which how when where who whose whom why")
 _DAY = each("when day date night weekday evening morning")
-_TIL = each("until til long by")
+_TIL = each("until til")
+_HOWLONG = _TIL | each("long")
 _COME = each("inward") | stem_set(
     "come arrive turn get start begin first join land appear arrival onwards from expect welcome"
 )
@@ -59,66 +60,76 @@ POINTS = stem_set("loyalty member membership circle points point programme progr
 _NAMED = stem_set(
     "called named call known filed file listed list registered register entered heading label title go run put"
 )
+_CALLED = stem_set("called named call known filed listed registered entered")
 _CHOIR = stem_set(
-    "choir club team party block group ensemble orchestra band company delegation yourselves yourself society class"
+    "choir club team party block group singers musicians players members"
+    " ensemble orchestra band company delegation yourselves yourself society class"
 )
 _IT = each("it block room")
 _DOCS = stem_set(
     "confirmation invoice receipt contract letter form copy document note link voucher message papers bill details"
     " answer reply it everything that result news statement summary"
 )
-_SENDING = stem_set("send forward mail direct deliver dispatch write go address post")
+_SENDING = stem_set("send email forward mail direct deliver dispatch write address post")
 _MAILBOX = each("mailbox inbox postbox")
 _SUM = stem_set("add total sum worth high much altogether come amount figure")
 _ITEMS = stem_set("charge charges item items bill they it that everything position minibar difference you part")
 _CARD = each("card plastic visa mastercard amex")
 _DIGITS = stem_set("digits number numbers last final four end ending figures which pay")
-_RELATION = stem_set(
+RELATION = stem_set(
     "relation relationship connection connected capacity role link linked related behalf standing position acquainted"
 )
 _HINDER = stem_set(
-    "come prevent hinder stop keep cause bring led lead drive make made behind matter force motive wrong circumstance"
-    " background trigger occasion up"
+    "prevent hinder stop keep cause led lead drive make made behind matter force motive circumstance"
+    " background trigger occasion"
 )
 _KINDS = stem_set("room category suite type kind sort class bed")
 _WISH = stem_set("like want prefer mind wish hope hoping after fancy dream need eye want")
-_CLOCK = stem_set("clock time hour minute moment latest")
+_CLOCK = stem_set("clock time hour latest")
 _HOLD = stem_set("park car overnight night nights stay garage")
 
 LINKS = (
-    Link(("phone",), (_CALL, _WAY, _PERSON), leads=each("how where what which")),
+    Link(("phone",), (_CALL, _WAY, _PERSON), bars=each("about mean for"), leads=each("how where what which")),
     Link(("phone",), (_CALL, each("number line"), _PERSON), closed=True),
     Link(("phone",), (_LINE, _PERSON | _WE, _GET | each("try hav cal ring")), bars=each("when why who"), closed=True),
     Link(("phone",), (each("line"), each("direct privat own"), _PERSON), closed=True),
     Link(("email",), (_MAILBOX,), closed=True),
-    Link(("email",), (each("where whom which"), _SENDING, _DOCS | _PERSON)),
-    Link(("email",), (each("email mail"), each("where to which what"), _SENDING)),
-    Link(("group", "company"), (_NAMED, each("what how which under whose"), _CHOIR)),
+    Link(("email",), (each("where whom which"), _SENDING, _DOCS | _PERSON), bars=each("day date night")),
+    Link(("email",), (each("where whom"), each("go"), _DOCS - each("it that they"))),
+    Link(("email",), (each("email mail"), each("where to which what"), _SENDING), bars=each("by via day date night")),
+    Link(("group", "company"), (_NAMED, each("what how which under whose"), _CHOIR), bars=STAFF),
     Link(("group",), (_NAMED, each("what how which under whose"), _IT), bars=_PERSON),
     Link(
         ("surname", "name"),
-        (_NAMED, each("what how which under whose who"), each("family you yourself famili")),
-        STAFF,
-        each("what which whose who"),
+        (_CALLED, each("what how which under whose who"), each("family you yourself famili")),
+        STAFF | each("about on back for us"),
+        each("what whose who"),
     ),
+    Link(("surname", "name"), (_CALLED | each("book booking"), each("under in"), each("whose who")), STAFF),
     Link(("surname", "name"), (_NAMED, each("how"), each("are"), each("you")), leads=each("how")),
     Link(("surname", "name"), (each("famili"), each("nam cal"))),
     Link(("arrival", "new_arrival"), (_DAY, _COME), bars=_PAST | each("back")),
     Link(("departure", "new_departure", "hour"), (_DAY | _TIL, _LEAVE), bars=_PAST),
-    Link(("departure", "new_departure", "hour", "nights"), (_TIL, _STAY), bars=_PAST),
-    Link(("hour",), (_CLOCK, _LEAVE | _STAY | stem_set("housekeeping cleaners tell")), bars=each("arriv com")),
-    Link(("hour",), (_TIL | _CLOCK | each("when"), _LEAVE | each("key back room day out")), bars=each("arriv com")),
+    Link(("departure", "new_departure", "hour", "nights"), (_HOWLONG, _STAY), bars=_PAST),
+    Link(("hour",), (_CLOCK, _LEAVE | _STAY | stem_set("housekeeping cleaners tell")), bars=each("arriv com who whom")),
+    Link(
+        ("hour",),
+        (_HOWLONG | _CLOCK | each("when"), _LEAVE | each("key back room day out")),
+        bars=each("arriv com who whom"),
+    ),
     Link(("booking",), (_CODE, _BOOKED | stem_set("voucher booked")), bars=POINTS, closed=True),
     Link(("booking",), (_CODE, each("hav get carri"), each("it they that one two both"))),
     Link(("booking",), (_CODE, each("on in at"), stem_set("confirmation email mail letter voucher"))),
     Link(("booking",), (_BOOKED, each("what which"), stem_set("say read show state print"))),
     Link(("loyalty", "member"), (POINTS, _CODE | each("card account number"))),
-    Link(("amount",), (_SUM, _ITEMS, each("what how by"))),
+    Link(("amount",), (_SUM, _ITEMS, each("what how by")), bars=each("why show")),
     Link(("card",), (_CARD, _DIGITS), bars=POINTS),
-    Link(("caller",), (_RELATION, _OPEN)),
+    Link(("caller",), (RELATION, _OPEN)),
     Link(("reason",), (_HINDER, each("what why how"), each("you that it"))),
+    Link(("reason",), (each("com get got"), each("what"), each("way between up"))),
     Link(("reason",), (each("why"),)),
     Link(("room_type", "room"), (_KINDS, _WISH, each("what which how"))),
+    Link(("room_type", "room"), (each("categori"), _WISH), closed=True),
     Link(("room_type", "room"), (each("upgrad"), _WISH, each("what which"), each("to into"))),
     Link(("hour",), (each("how"), each("much lat long"), each("later lat longer"))),
     Link(("nights",), (each("how"), each("long often mani"), _HOLD)),
@@ -130,7 +141,31 @@ _WORDS = frozenset(word for link in LINKS for need in link.needs for word in nee
 _BOTH = (each("from sinc"), each("until til to"))
 _LISTING = each("and or plu plus")
 _ANAPHORS = each("it that one number")
+_HOLLOW = (
+    QUESTION_WORDS
+    | ASK_VERBS
+    | _ANAPHORS
+    | each(
+        "is was are were do did wil would can could may might shal should hav be to at of in on under by from with"
+        " and so but then okai wel first also out for over now please i we us me you need want require requir know ask"
+        " tel giv let hav get tak they both there here right up she he put end go as"
+    )
+    | each("kind good nic them")
+    | stem_set("look find read repeat type copy use begin start listen spell note quote full check dictate dig")
+)
+"""What a question may consist of that only points: "what is it?", "would you read it out to me?"."""
+_VERBS_AFTER = each("is are was were do did wil would can could should hav shal may might")
+_HEADS = (
+    DOMAIN
+    | stem_set(
+        "word thing part detail information sort kind type way else other amount address code place hotel property city"
+        " birthday occasion cause ground motive circumstance singers name item one mobile postcode street zip surname"
+    )
+    | each("exactli")
+)
 _KNOWN = NEED_VERBS | each("know")
+_KINDRED = _WORDS | _VERBS_AFTER | _HEADS | _HOLLOW
+"""Words that may stand after "which" without being another thing than any fact is about."""
 _US = each("me us know")
 _INWARD = each("inward")
 """Stands for "in" at the end: "the day you move in"."""
@@ -147,7 +182,7 @@ def guess(clause: Clause, known: Values, before: Clause | None = None) -> list[s
     """
     row = clause.row
     heard = frozenset(row)
-    if before is not None and _points(clause):
+    if before is not None and _points(clause, before):
         found = _guess(clause, heard, known)
         if found or not (clause.question or clause.polite or _demands(clause)):
             return found
@@ -155,12 +190,14 @@ def guess(clause: Clause, known: Values, before: Clause | None = None) -> list[s
     return _guess(clause, heard, known)
 
 
-def _points(clause: Clause) -> bool:
-    """Whether it speaks of what was named before it."""
+def _points(clause: Clause, before: Clause) -> bool:
+    """Whether it speaks of what was named before it, and adds nothing of its own."""
     row = clause.row
+    if before.values or len(row) > 12:
+        return False
     if len(row) < 4 and not QUESTION_WORDS.isdisjoint(row):
-        return True  # "To where?"
-    return len(row) < 10 and (not _ANAPHORS.isdisjoint(row) or "its" in clause.dets)
+        return hollow(clause)  # "To where?"
+    return (not _ANAPHORS.isdisjoint(row) or "its" in clause.dets) and hollow(clause)
 
 
 def _guess(clause: Clause, heard: Set[str], known: Values, opened: bool = False) -> list[str]:
@@ -175,6 +212,29 @@ def _guess(clause: Clause, heard: Set[str], known: Values, opened: bool = False)
     lead = next((word for word in row if word in QUESTION_WORDS), "")
     opened = opened or clause.question or bool(leads) or _demands(clause)
     return _best(heard, lead, opened, known)
+
+
+def hollow(clause: Clause) -> bool:
+    """Whether it has no words of its own, so that it can only point to what was said before."""
+    return _HOLLOW.issuperset(clause.row)
+
+
+def foreign(clause: Clause) -> bool:
+    """As in "what colour is your card?": the thing that is asked for is none that any fact has to do with."""
+    row = clause.row
+    for at in range(min(6, len(row) - 2)):
+        if row[at] in ("what", "which"):
+            head = row[at + 1]
+            if clause.dets[at + 1]:
+                continue  # "what the trouble is"
+            follow = row[at + 2]
+            if follow and head == "of" and clause.dets[at + 2] == "our":
+                return True  # "which of our addresses"
+            if follow not in _VERBS_AFTER and follow != "of":
+                verb = at + 3 < len(row) and (row[at + 3] in _VERBS_AFTER or bool(clause.dets[at + 3]))
+                return verb and follow not in _KINDRED
+            return head not in _KINDRED
+    return False
 
 
 def _demands(clause: Clause) -> bool:
@@ -246,13 +306,16 @@ def _best(heard: Set[str], lead: str, opened: bool, known: Values) -> list[str]:
 
 def _prefixed(clause: Clause, known: Values) -> str:
     """As in "the code that starts with BK": the id of the customer's that does."""
-    if _BEGIN.isdisjoint(clause.row) or _CODE.isdisjoint(clause.row):
+    begins = not _BEGIN.isdisjoint(clause.row)
+    if not begins and _CODE.isdisjoint(clause.row):
         return ""
     texts = {token.text for token in clause.words}
-    for value in known.of["id"]:
+    for value in known.of["id"]:  # "the BK code"
         prefix = value.key.rstrip("0123456789")
         if prefix and prefix in texts:
             return value.group
+    if not begins or _CODE.isdisjoint(clause.row):
+        return ""
     return "booking" if "booking" in known.groups and "card" not in clause.row else ""
 
 
@@ -273,6 +336,8 @@ def _to_whom(row: list[str]) -> bool:
 def listed(clause: Clause, taken: list[tuple[int, int]], known: Values) -> list[str]:
     """The soft reading of the items of a list that name no fact, beside others that do."""
     row, out, lo = clause.row, list[str](), 0
+    if taken and len(clause.commas) + sum(word in _LISTING for word in row) < len(taken):
+        return out  # each of its parts names a fact
     for hi in range(1, len(row) + 1):
         if hi < len(row) and row[hi] not in _LISTING and hi not in clause.commas:
             continue

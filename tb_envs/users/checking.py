@@ -19,6 +19,8 @@ _POINTERS = each("it that they")
 _POINTED = each(
     "card number booking dates date room nam address email phone stay one you account hotel hour time surnam charge"
 )
+_VALUES = each("tim hour dates date amount figur number card nam surnam night email address sum total")
+_MEANT = each("want mean need lik book wish ask hav giv tel said hold us")
 _WELCOME = each("okai fin alright acceptabl agreeabl good convenient suitabl accept agre clear")
 _ASKING = each("is was wil do did can hav would")
 NAMED_LAST = each("correct right nam surnam you booking accurat")
@@ -29,7 +31,7 @@ _GREETING = each(
 _LINKS = each("as is are was for of under")
 _AFTER = each(
     "is as of number are end in for be to it on from was which there here that we hav i see say read show give list"
-    " file record system booking account stay with you us shown listed"
+    " file record system booking account stay with you us shown listed guest customer"
 )
 _HERE = each("here listed shown noted recorded")
 _BESIDE = each("for under by of mr mrs ms miss dr")
@@ -39,6 +41,19 @@ STAFF = stem_set(
     " person someone"
 )
 """The company's people."""
+_PEOPLE = STAFF | stem_set(
+    "lady gentleman man woman guy girl boy driver conductor doctor neighbour guard operator supervisor officer"
+    " secretary director technician chambermaid maid caller"
+    " companion wife husband roommate friend brother sister mother father son daughter child neighbour"
+)
+_SHARING = stem_set("share travel stay come accompany arrive sleep live drive fly")
+_OF_NAMES = stem_set(
+    "last family first second given full guest booking lead main registered own complete legal correct right proper"
+    " group block choir club team party company hotel new traveller customer holder member cardholder account wrong"
+    " real pet dog cat user sur maiden old same stay other exact birth passport only contact middle ensemble orchestra"
+    " band property employer whole order title entire actual participant passenger client room rooms lodger"
+    " occupant and"
+)
 
 
 def points(clause: Clause) -> bool:
@@ -46,11 +61,11 @@ def points(clause: Clause) -> bool:
     row = clause.row
     return (
         clause.question
-        and 2 < len(row) < 7
+        and 2 < len(row) < 8
         and row[0] in _BE
         and row[1] in _POINTERS
         and row[2] not in _WELCOME
-        and row[-1] in _POINTED
+        and (row[-1] in _POINTED or ("you" in row[3:] and not _VALUES.isdisjoint(row[2:4]) and row[-1] in _MEANT))
         and QUESTION_WORDS.isdisjoint(row)
     )
 
@@ -64,6 +79,8 @@ def claimed(clause: Clause, span: Span) -> bool:
         if row[at] not in _AFTER:
             break
     lo = span.lo
+    if lo > 2 and row[lo - 2] in _TITLES:
+        lo -= 2  # "3 July 1961 as Mr Berg's date of birth"
     if lo > 1 and row[lo - 1] in _LINKS:
         at = lo - 3 if lo > 2 and row[lo - 2] in _HERE else lo - 2
         return words[at].kind is not Is.WORD
@@ -113,7 +130,15 @@ def stranger(clause: Clause, before: Clause | None) -> bool:
 def others_name(clause: Clause) -> bool:
     """As in "do you remember the waiter's name?"."""
     row = clause.row
-    return any(word == "nam" and row[at - 1] in STAFF for at, word in enumerate(row) if at)
+    for at, word in enumerate(row):
+        if word == "nam":
+            if at and (row[at - 1] in _PEOPLE or (clause.dets[at - 1] and row[at - 1] not in _OF_NAMES)):
+                return True  # "the conductor's name"
+            if row[at + 1 : at + 2] == ["of"] and row[at + 2 : at + 3] and row[at + 2] in _PEOPLE:
+                return True
+            if row[-2:] == ["with", "you"] and not _SHARING.isdisjoint(row[at + 1 :]):
+                return True  # "the name of the guest who shares the room with you"
+    return False
 
 
 def of_a_phone(clause: Clause, span: Span) -> bool:

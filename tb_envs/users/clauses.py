@@ -5,12 +5,12 @@ Refuses to judge: a clause says which words and phrases it has, not what they am
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Set
 
 from .lexicon import ASK_VERBS, LABELS, QUESTION_WORDS, STARTERS
 from .phrases import compiled, labels_of
 from .spelling import DETERMINERS, POLITE
-from .words import DETERMINER, HEDGE, MARK, NOW, PLEASE, RULE, WORD, Is, Token, each, tokens
+from .words import DETERMINER, HEDGE, MARK, NOW, PLEASE, RULE, WORD, Is, Token, each, plain_word, tokens
 
 PHRASES = compiled(LABELS)
 MAX_CLAUSES, MAX_WORDS = 120, 60
@@ -27,26 +27,37 @@ _NUMBER_AFTER = each(
     "booking confirmation phone card ticket loyalti member polici order account claim case folio employe licens"
     " plate circl"
 )
+_TURNING = _ALWAYS_SPLIT | {second for _, second in _PAIRED} | {"no"}
+_JOINED = _SPLIT_BEFORE_SUBJECT | _PAIRS
 _INTERROGATIVE = QUESTION_WORDS | each("can could may might would will wil shall shal should do is are was were hav am")
+_TOLD_TO = each("me us the your a an what which when how who pls please")
+_PHONE = plain_word("phone")
+_POSSESSED = each(
+    "booking reservation surname name last family first email mail phone mobile number card choir group loyalty address"
+    " birth date dates confirmation room account e"
+)
+_NEVER_VERBS = each("surname choir loyalty birth dates")
+_ODD = ("'re", "tel", "you")
+_OF_BOOKING = each("number please is and or under date")
 _CLAUSAL = each("i we you it they he she is are was hav do wil can could would need")
 _AFTER_NO = DETERMINERS | POLITE | each("and or for on of you is first also as with to so")
 _COMMA_STARTERS = STARTERS | QUESTION_WORDS
 
 
-@dataclass(slots=True)
-class Clause:
-    """A stretch of one sentence with at most one mood."""
+_NOWHERE = frozenset[int]()
 
-    sentence: int = 0
-    words: list[Token] = field(default_factory=list[Token])
-    row: list[str] = field(default_factory=list[str])
-    dets: list[str] = field(default_factory=list[str])
-    """For each word, the determiner before it ("your", "my", "no", …) or an empty string."""
-    polite: set[int] = field(default_factory=set[int])
+
+class Clause:
+    """A stretch of one sentence with at most one mood.
+
+    What is the same for most clauses is told by the class; a clause has its own only where it differs.
+    """
+
+    polite: Set[int] = _NOWHERE
     """Where "please" stood before the word."""
-    commas: set[int] = field(default_factory=set[int])
+    commas: Set[int] = _NOWHERE
     """Where a comma or colon stood before the word."""
-    colons: set[int] = field(default_factory=set[int])
+    colons: Set[int] = _NOWHERE
     """Where a colon stood before the word."""
     question: bool = False
     now: bool = False
@@ -54,23 +65,68 @@ class Clause:
     """It began with "so" after another clause of the sentence."""
     general: bool = False
     """It tells a rule ("usually", "only for …"), not what happened."""
+    usual: bool = False
+    """It tells what is so as a rule ("usually"): another thing may hold now."""
     hedged: bool = False
     """It tells with a "perhaps" what may be."""
-    values: list[int] = field(default_factory=list[int])
-    """Where it is no plain word: ids, numbers, amounts, dates, addresses."""
-    labels: dict[str, int] = field(default_factory=dict[str, int])
-    """Label → where it stands first."""
     idle: int = 0
     """Before this word it asks for nothing, whatever it names (see `unasked.py`)."""
     hyp: int = 10_000
     """From this word on, what is said is hypothetical."""
+    cause: bool = False
+    """It began with "because"."""
     hyp_word: str = ""
     """The word that makes it so ("if", "once"), in this clause or in one before it."""
+
+    def __init__(self, sentence: int = 0) -> None:
+        self.sentence = sentence
+        self.words: list[Token] = []
+        self.row: list[str] = []
+        self.dets: list[str] = []
+        """For each word, the determiner before it ("your", "my", "no", …) or an empty string."""
+        self.values: list[int] = []
+        """Where it is no plain word: ids, numbers, amounts, dates, addresses."""
+        self.capitals: list[int] = []
+        """Where a word begins with a capital letter."""
+        self.labels: dict[str, int] = {}
+        """Label → where it stands first."""
+
+
+def _unsay(clause: Clause) -> None:
+    """Take the last word back."""
+    for column in (clause.row, clause.words, clause.dets):
+        column.pop()
+    if clause.capitals and clause.capitals[-1] == len(clause.row):
+        clause.capitals.pop()
+
+
+def _owned(heard: list[Token], at: int) -> bool:
+    """Whether "you're" before this place is a slip of "your": a thing that one has follows, and no verb."""
+    if at >= len(heard) or heard[at].text not in _POSSESSED:
+        return False
+    follow = heard[at + 1] if at + 1 < len(heard) else None
+    return heard[at].text != "booking" or follow is None or follow.part == MARK or follow.stem in _OF_BOOKING
+
+
+def _yours(heard: list[Token], at: int) -> bool:
+    """Whether "you" before this place is a slip of "your": "you surname, please"."""
+    if at >= len(heard) or heard[at].text not in _POSSESSED:
+        return False
+    if heard[at].text in _NEVER_VERBS:
+        return True
+    if heard[at].text == "email" and (at + 1 == len(heard) or heard[at + 1].part == MARK):
+        return at > 1 and heard[at - 2].stem in _SPLIT_BEFORE_SUBJECT
+    return at + 1 < len(heard) and heard[at + 1].text in ("name", "number", "address", "date")
 
 
 def _closes(heard: list[Token], at: int) -> bool:
     """Whether "no" before this place is short for "number": nothing it could negate follows."""
     return at >= len(heard) or heard[at].kind is not Is.WORD or heard[at].text in _AFTER_NO
+
+
+def _purpose(last: Clause, before: Clause) -> bool:
+    """As in "and the name, just so I've got the right person?": what comes last says why it is asked."""
+    return before.row[0] == "and" and before.dets[1:2] != [""] and last.row[0] in ("i", "we")
 
 
 def _plain(heard: list[Token], at: int) -> bool:
@@ -87,10 +143,22 @@ def clauses(text: str) -> list[Clause]:
     polite = hedged = False
     heard = tokens(text)
     for at, token in enumerate(heard):
-        word, stem, kind, _, _, part = token
+        word, stem, kind, _, capital, part = token
         row = clause.row
         if part == WORD:
-            if row:
+            if word in _ODD:
+                if word == "'re":
+                    if row and row[-1] == "you" and _owned(heard, at + 1):
+                        det = "your"  # "you're booking number"
+                        _unsay(clause)
+                        continue
+                elif word == "you":
+                    if _yours(heard, at + 1):
+                        det = "your"
+                        continue
+                elif det or at + 1 == len(heard) or heard[at + 1].text not in _TOLD_TO:
+                    token, stem = _PHONE, "phone"  # "your tel", "tel no", but "tel me"
+            if row and (gap or stem in _TURNING or row[-1] in _JOINED or len(row) >= MAX_WORDS):
                 last = row[-1]
                 if last in _PAIRS and (last, stem) in _PAIRED:
                     row[-1] = _PAIRED[last, stem]
@@ -98,36 +166,39 @@ def clauses(text: str) -> list[Clause]:
                 if stem in _ALWAYS_SPLIT or len(row) >= MAX_WORDS:
                     out.append(clause)
                     clause = Clause(sentence)
+                    clause.cause = stem == "becaus"
                     det = gap = ""
                     continue
                 if (gap or last in _SPLIT_BEFORE_SUBJECT) and (
                     stem in _COMMA_STARTERS or polite or (stem in ASK_VERBS and last in _JOINING)
                 ):
                     if last in _SPLIT_BEFORE_SUBJECT:
-                        for column in (row, clause.words, clause.dets):
-                            column.pop()
+                        _unsay(clause)
                     if row:
                         out.append(clause)
-                    clause = Clause(sentence, thus=last == "so")
+                    clause = Clause(sentence)
+                    clause.thus = last == "so"
                     row = clause.row
                 elif stem == "no" and last in _NUMBER_AFTER and _closes(heard, at + 1):
                     stem = "number"
             if polite:
-                clause.polite.add(len(row))
+                clause.polite |= {len(row)}
                 polite = False
             if hedged:
                 clause.hedged, hedged = True, False
             if gap:
-                clause.commas.add(len(row))
+                clause.commas |= {len(row)}
                 if gap == ":":
-                    clause.colons.add(len(row))
+                    clause.colons |= {len(row)}
                 gap = ""
+            if kind:
+                clause.values.append(len(row))
+            elif capital:
+                clause.capitals.append(len(row))
             row.append(stem)
             clause.words.append(token)
             clause.dets.append(det)
             det = ""
-            if kind:
-                clause.values.append(len(row) - 1)
         elif part == DETERMINER:
             det = word
         elif part == MARK:
@@ -145,6 +216,8 @@ def clauses(text: str) -> list[Clause]:
                 out[-1].question = True
                 for earlier in out[begun:-1]:
                     earlier.question = earlier.row[0] in _INTERROGATIVE
+                if out[-1].thus and begun + 1 < len(out) and _purpose(out[-1], out[-2]):
+                    out[-1].question, out[-2].question = False, True
             if begun < len(out):
                 sentence += 1
                 begun = len(out)
@@ -154,7 +227,7 @@ def clauses(text: str) -> list[Clause]:
         elif part == PLEASE:
             polite = True
             if row:
-                clause.polite.add(len(row))
+                clause.polite |= {len(row)}
         elif row and gap and word in ("only", "just"):  # "I need no e-mail, just your name"
             out.append(clause)
             clause = Clause(sentence)
@@ -163,6 +236,7 @@ def clauses(text: str) -> list[Clause]:
             clause.now = True
         elif part == RULE:
             clause.general = True
+            clause.usual = clause.usual or word != "only"
         elif part == HEDGE:
             hedged = True
     if clause.row:
@@ -179,6 +253,10 @@ def _label(heard: list[Clause]) -> None:
         first = labels.get("hyp")
         if first and clause.row[first] == "once" and clause.row[first - 1] == "at":
             del labels["hyp"]  # "at once"
+        elif first is not None and clause.row[first : first + 2] == ["once", "more"]:
+            del labels["hyp"]
+        elif first is None and clause.row[0] == "should" and len(clause.row) > 2 and not clause.question:
+            labels["hyp"] = 0  # "should the manager agree, …"
         elif first is not None and clause.words[first].text == "provide":
             del labels["hyp"]  # "provided that …" is one, "could you provide …" is none
             for place, word in enumerate(clause.row):

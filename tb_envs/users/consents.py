@@ -18,19 +18,28 @@ _DECIDERS = each("manager he she they supervisor bos chief superior director hou
 _ALONE = each("okai alright fin agre deal good right correct yes interest")
 _ACTING = DONE_VERBS | frozenset(stems("charge bill submit switch do start keep go proceed continue accept have pay"))
 _MODAL = each("can could may shal should might")
+_TO_YOU = each("do would wil are so you and")
 _WAITING = frozenset(("need", "await", "wait", "requir", "giv", "mis", "lack"))
 _LEAVE = stem_set(
     "confirmation approval agreement consent permission blessing go okay yes authorisation acceptance assent"
 )
+_HANDING = each("giv tel send say writ let show")
 TAGS = each("correct right yes accurat true okai")
 
 
 def consents_to(clause: Clause) -> bool:
     """Whether the clause asks for a go-ahead."""
     labels = clause.labels
-    if "else" in labels or "goal" in labels:
+    if not clause.question and "consent" not in labels and PLEAS.isdisjoint(clause.row):
+        return False
+    if "else" in labels or "goal" in labels or commands(clause.row):
         return False
     return _worded(clause) or shaped(clause)
+
+
+def commands(row: list[str]) -> bool:
+    """As in "you give me your number, ok?"."""
+    return row[0] == "you" and row[1:2] != [] and row[1] in _HANDING and row[2:3] in (["me"], ["us"])
 
 
 def _worded(clause: Clause) -> bool:
@@ -76,7 +85,7 @@ def _worded(clause: Clause) -> bool:
             and row[-1] not in TAGS - {"okai"}
         ):
             return True
-        if row[0] in ("do", "would", "wil", "are", "so", "you", "and") and "you" in row[:3]:
+        if row[0] in _TO_YOU and "you" in row[:3] and (row[0] != "and" or row[1] == "you" or row[1] in _TO_YOU):
             for near, word in enumerate(row[:5]):
                 if (
                     word in ("lik", "want", "wish", "lov", "rather", "prefer")
@@ -108,8 +117,8 @@ def _worded(clause: Clause) -> bool:
         word in _LEAVE and clause.dets[near] == "your" for near, word in enumerate(row)
     ):
         return True
-    if at is None:
-        return False
+    if at is None or (row[0] == "to" and at < 2):
+        return False  # "to proceed, please provide …"
     rest = row[at:]
     if rest[:2] == ["if", "you"]:
         return True
@@ -189,6 +198,8 @@ _WISHING = stem_set("want wish like care prefer desire")
 _TAKING = stem_set("accept agree approve take consent pay proceed continue authorise confirm okay")
 _HELPS = stem_set("use help interest benefit")
 _SETTLES = stem_set("settle solve resolve suit work sound help fit satisfy please")
+PLEAS = _LEAVE | _TAKING
+"""No statement without one of these asks for a go-ahead."""
 _AGENTS = each("i we")
 _WHETHER = each("whether if")
 _REQUESTS = stem_set("request ask need require seek await want")
@@ -215,6 +226,8 @@ def shaped(clause: Clause) -> bool:
     first, last = core[0], core[-1]
     if first in _BE and "you" in row[2:5] and row[1] in ("that", "it") and _wanted(row[row.index("you") + 1 :]):
         return True  # "is that something you would be willing to pay?"
+    if row[:4] == ["are", "you", "on", "board"] or row[:3] == ["am", "i", "to"]:
+        return True
     if row[-2:] in (["hav", "deal"], ["not", "mind"]):
         return _NOT_A_DEAL.isdisjoint(row)  # "we have a deal?", "you don't mind?"
     if first == "do" and row[1:2] in (["that"], ["it"]):
@@ -250,7 +263,10 @@ def _your(clause: Clause, at: int) -> bool:
 def _leave(clause: Clause, row: list[str]) -> bool:
     """As in "do I have your go?", not "your confirmation number"."""
     return not _LEAVE.isdisjoint(row) and any(
-        word in _LEAVE and _your(clause, at) and row[at + 1 : at + 2] not in (["number"], ["email"], ["letter"])
+        word in _LEAVE
+        and _your(clause, at)
+        and row[at - 1 : at] not in (["on"], ["in"], ["from"])
+        and row[at + 1 : at + 2] not in (["number"], ["email"], ["letter"])
         for at, word in enumerate(row)
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence, Set
 
 from .phrases import stem_set
+from .words import each
 
 _AXES = tuple(
     (stem_set(one), stem_set(other))
@@ -39,6 +40,10 @@ _THINGS = tuple(
         "no-show noshow",
     )
 )
+_ELSEWISE = stem_set("refill restock replenish deactivate")
+_STARTS = stem_set("book reserve order close open make hire rent buy purchase refill restock replenish complain delete")
+_NEWLY = each("new booking order another room tabl")
+_WANT = each("lik want wish need lov")
 _STAYS = frozenset(("remain", "untouch", "keep", "stai"))
 _ENDS_STAY = frozenset(("as", "where", "in", "right", "okai", "correct", "and", "untouch", "so", "it", "is"))
 _WHICH = stem_set("first second later earlier other last")
@@ -53,6 +58,24 @@ def contrary(mine: Set[str], theirs: Set[str]) -> bool:
     meant = [words for words in _THINGS if mine & words]
     named = [words for words in _THINGS if theirs & words]
     return bool(meant and named) and not any(theirs & words for words in meant)
+
+
+def elsewise(mine: Set[str], rows: Iterable[Sequence[str]]) -> bool:
+    """Whether a wish is told that begins something which was never spoken of: a new booking, an order."""
+    for row in rows:
+        if not _ELSEWISE.isdisjoint(row) and mine.isdisjoint(_ELSEWISE):
+            return True
+        for at, word in enumerate(row):
+            if word in _WANT:
+                to = next((near for near in range(at + 1, min(at + 4, len(row))) if row[near] == "to"), 0)
+                verb = row[to + 1] if to and to + 1 < len(row) else ""
+                if (
+                    verb in _STARTS
+                    and verb not in mine
+                    and (verb != "mak" or not _NEWLY.isdisjoint(row[to + 2 : to + 5]))
+                ):
+                    return True
+    return False
 
 
 def claims(rows: Iterable[Sequence[str]]) -> set[str]:

@@ -7,18 +7,21 @@ from __future__ import annotations
 
 from .clauses import Clause
 from .scene import Scene, deed, impersonal, personal
-from .values import MONTHS, Value, dates, same_day, times
+from .values import MONTHS, NUMBERS, Value, dates, same_day, times
 from .words import Token, each, stem
 
 ORDINALS = each("first second third")
 """Days of a month that have another meaning without it."""
 MONTH_STEMS = frozenset(stem(name.lower()) for name in MONTHS)
+HOURISH = frozenset(stem(word) for word in (*NUMBERS, "noon", "midday", "midnight"))
+"""What may tell an hour without a digit."""
 _ROLES = {
     "departure": each("depart leav end hom"),
     "arrival": each("arriv start begin com reach"),
 }
 _ROLE_PAIRS = {
     ("go", "back"): "departure",
+    ("go", "on"): "departure",
     ("check", "out"): "departure",
     ("move", "out"): "departure",
     ("mov", "out"): "departure",
@@ -97,6 +100,8 @@ def days(scene: Scene, consenting: bool) -> None:
 
 def _told(words: list[Token], after: int, lo: int, hi: int, before: int) -> str:
     """The role that a date at `lo` to `hi` is given, by words before it or in a description after it."""
+    if hi + 1 < before and words[hi].text == "as" and (role := _role(words[hi + 1 : hi + 3])):
+        return role  # "25 June as departure"
     role = _role(words[max(after, lo - _BACK) : lo])
     if not role and hi < before and (words[hi].stem in _LINKS or words[hi].text == "for"):
         role = _role(words[hi : min(before, hi + _ON)])
@@ -120,7 +125,7 @@ def _meant(scene: Scene, mine: list[Value], role: str, told: bool, consenting: b
     row, clause = scene.clause.row, scene.clause
     if impersonal(clause) or row[max(0, lo - 2) : lo] == ["one", "from"]:
         return []
-    named = [value for value in mine if scene.names(value) and value.group != "dates"]
+    named = [value for value in mine if (scene.names(value) or value.group in scene.about) and value.group != "dates"]
     fresh = not _NEW.isdisjoint(row)
     if told and not fresh and (not named or any(value.group.endswith(("arrival", "departure")) for value in named)):
         if not _BORDERS.isdisjoint(row) and not (personal(clause) or named):

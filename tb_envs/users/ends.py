@@ -31,6 +31,14 @@ LIMITED: Final = "limited"
 """The agent cannot say or decide it now; with a hand-over it is pending."""
 INABLE: Final = "inable"
 """The agent itself cannot do it; refused, but pending where it was handed over."""
+DEED: Final = "deed"
+"""Something was done, but to no thing that requests are about; an end only when nothing is asked with it."""
+RULE: Final = "rule"
+"""What cannot be done as a rule; a refusal only when nothing is asked with it and no exception is named."""
+EXCEPT: Final = "except"
+"""There are exceptions from the rule."""
+DECIDING: Final = "deciding"
+"""Others are going to decide: whatever is said beside it, nothing is refused yet."""
 
 BE = each("is are was were be been am get")
 MODAL = each("can could may might would should must need cannot")
@@ -64,7 +72,7 @@ TELLS = each("i we you he she it they is are hav can know be was were receiv get
 INSISTING = stem_set(
     "not no but policy rule rules terms term rate condition conditions contract same apply decision final sorry regret"
     " understand afraid exception remain stand stay agree appreciate alter matter difference hand hands change said"
-    " as however sympathise answer nothing loyal regardless even though although told"
+    " as however sympathise answer nothing wish loyal regardless even though although told"
 )
 """Words of somebody who stands by a refusal."""
 REGRETS = stem_set("sorry regret pity wish shame apologise afraid sad")
@@ -83,7 +91,7 @@ GENERAL = stem_set("process issue send make refund pay handle apply calculate cr
 WORK = stem_set(
     "check look review verify pull search find see investigate proceed handle work consult ask speak talk calculate"
     " read try run take go dig discuss clarify study double-check fetch examine locate confirm get figure start begin"
-    " inquire quote compute open retrieve note request submit use sort prepare do hold log record document"
+    " inquire quote compute open retrieve note request submit use sort prepare do hold log record document compare"
 )
 NOT_WORK = stem_set("know explain tell say have get ask start begin be need let apologise apologize understand happy")
 AVAILABLE = stem_set("available free vacant open bookable")

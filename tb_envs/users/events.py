@@ -6,8 +6,8 @@ Refuses to be asked first: it is consulted only about statements in which the ex
 from __future__ import annotations
 
 from .clauses import Clause
-from .ends import ARRIVES, BE, DONE, MODAL, PENDING, REFUSED
-from .lexicon import DONE_VERBS, PLAIN_PAST, THIRD
+from .ends import ARRIVES, BE, DEED, DONE, MODAL, PENDING, REFUSED
+from .lexicon import DONE_VERBS, LOOK, PLAIN_PAST, THIRD
 from .phrases import stem_set
 from .records import MONEYS, THINGS, of_data
 from .words import Is, each
@@ -30,6 +30,7 @@ NEUTRAL = stem_set(
     " recognise reach cover concern affect relate attach raise offer propose suggest intend finish complete detect"
     " discover spot encounter pull load enquire inquire quote price rate estimate apologise regret thank help assist"
     " acknowledge advise recommend require block stop interrupt fail lack owe incur accrue collect gather interest"
+    " jot scribble pencil shut announce present"
 )
 """Deeds of which none is what a customer asks for, and verbs too general to tell."""
 _AMBIGUOUS = each("given set put cut pulled noted provided confirmed taken made done")
@@ -45,7 +46,18 @@ _DOING = each("com go do tak be mak")
 _HANDING = stem_set("send pass give forward hand refer escalate transfer submit put bring")
 _MUST_STAY = each("stay stai remain stand stick hold appli")
 _COSTS = stem_set("fee charge charges rule policy price rate penalty bill")
+_VERBAL = each("i we you they he she it that is are was were hav been do did wil would can could may if not")
+_STRUCK = each("struck cut shifted swapped")
+_AFTER = each("to from for off back at until til on in and by with through of onto as")
+_EXISTING = stem_set("exist show appear list display include carry contain")
+_VANISHED = each("came vanished disappeared went fell")
+_AWAY = (["off"], ["back"], ["from"], ["away"])
+_STAYING = stem_set("check leave arrive stay sleep depart")
 _COPIES = stem_set("invoice receipt copy")
+_POOLS = stem_set("pool inventory stock block sale")
+_STATIVE = _STANDS | each("is are")
+_IRREGULAR = PLAIN_PAST | _STRUCK | _VANISHED
+_AGREED = (["it", "is", "agre"], ["that", "is", "agre"])
 
 
 def told(clause: Clause, found: set[str]) -> None:
@@ -53,17 +65,46 @@ def told(clause: Clause, found: set[str]) -> None:
     row = clause.row
     if clause.hyp < len(row) or clause.hedged or clause.general:
         return
-    if _sends(clause):
+    if row[0] in ("i", "we") and _sends(clause):
         found.add(PENDING)
         return
     if _OBJECTS.isdisjoint(row) and not clause.values:
+        if "been" in row and _deed(clause):
+            found.add(DEED)
         return
-    if _by_nobody(clause) or _foreign(clause) or _state(clause) or _back(row) or _deed(clause):
+    past = _has_past(clause)
+    if past and (_headline(clause) or (row == ["it", "work"] and clause.words[1].text == "worked")):
         found.add(DONE)
-    elif _stays(clause) or _never(clause):
+        return
+    if (past and (_by_nobody(clause) or _gone(clause))) or _is_so(clause):
+        found.add(DONE)
+    elif past and _deed(clause):
+        found.add(DEED if _about_nothing(clause) else DONE)
+    elif (len(row) < 6 and _stays(clause)) or (("not" in row or "no" in row) and _never(clause)):
         found.add(REFUSED)
-    elif row[:3] in (["it", "is", "agre"], ["that", "is", "agre"]) or _may(clause) or _get_back(clause):
+    elif row[:3] in _AGREED or ("you" in row and (_owes(row) or _may(clause) or _get_back(clause))):
         found.add(ARRIVES)
+
+
+def _has_past(clause: Clause) -> bool:
+    """Whether some word of it could be a past form."""
+    for token in clause.words:
+        text = token.text
+        if text[-2:] == "ed" or text in _IRREGULAR:
+            return True
+    return False
+
+
+def _is_so(clause: Clause) -> bool:
+    """Whether it tells a state that nothing but the deed asked for leads to."""
+    row = clause.row
+    return (
+        (not _STATIVE.isdisjoint(row) and _state(clause))
+        or ("hav" in row and _foreign(clause))
+        or ("back" in row and _back(row))
+        or ("longer" in row and _ceased(row))
+        or (clause.now and _now(clause))
+    )
 
 
 def _by_nobody(clause: Clause) -> bool:
@@ -95,14 +136,83 @@ def _deed(clause: Clause) -> bool:
         before = row[max(0, at - 3) : at]
         if not _STILL.isdisjoint(row[:at]) or not MODAL.isdisjoint(before) or "you" in before:
             return False
-        if before[-1] == "been" and "hav" in before:
-            return _about_things(row[:at]) and not of_data(clause, at)
+        if before[-1] == "been" and "to" not in before:
+            return not of_data(clause, at)
         if before[-1] in ("i", "we") or (before[-1] == "hav" and before[-2:-1] in (["i"], ["we"])):
             rest = row[at + 1 : at + 6]
             rest = rest[: rest.index("and")] if "and" in rest else rest
             return _about_things(rest) and not of_data(clause, at)
         return False
     return False
+
+
+def _about_nothing(clause: Clause) -> bool:
+    """As in "the alarm has been programmed": a deed done to nothing that requests are mostly about."""
+    row = clause.row
+    return "been" in row and not _about_things(row[: row.index("been")])
+
+
+def _headline(clause: Clause) -> bool:
+    """As in "late check-out arranged", "Deposit of 150 returned", "Table shifted to eight"."""
+    row, words = clause.row, clause.words
+    if (
+        len(row) < 2
+        or len(row) > 12
+        or THINGS.isdisjoint(row[:7])
+        or not _VERBAL.isdisjoint(row)
+        or clause.dets[0] in ("a", "an")
+    ):
+        return False
+    for at in range(1, min(len(row), 7)):
+        text = words[at].text
+        if (text.endswith("ed") and row[at] not in NEUTRAL and text not in _AMBIGUOUS) or text in _STRUCK:
+            return (
+                not clause.dets[at]
+                and words[at - 1].kind in (Is.WORD, Is.NUMBER, Is.AMOUNT)
+                and (row[at] in DONE_VERBS or row[at] in _CASUAL or text in _STRUCK)
+                and (
+                    len(row) == at + 1
+                    or at + 1 in clause.commas
+                    or row[at + 1] in _AFTER
+                    or words[at + 1].kind is not Is.WORD
+                )
+                and not of_data(clause, at)
+            )
+        if not text.isalpha() and words[at].kind is Is.MARK:
+            return False
+    return False
+
+
+def _gone(clause: Clause) -> bool:
+    """As in "the 75 came off", "the resort fee has vanished from the folio"."""
+    row, words = clause.row, clause.words
+    for at in range(1, min(len(row), 9)):
+        if words[at].text in _VANISHED and row[at + 1 : at + 2] in _AWAY:
+            before = row[:at]
+            landed = not _GOODS.isdisjoint(before) or any(token.kind in (Is.AMOUNT, Is.NUMBER) for token in words[:at])
+            return landed and _STILL.isdisjoint(before) and MODAL.isdisjoint(before) and "you" not in before
+    return False
+
+
+def _now(clause: Clause) -> bool:
+    """As in "you now check out on Friday the 8th", "you are now checking out at 14:00"."""
+    row = clause.row
+    if not clause.now or row[0] != "you" or not clause.values or not _STILL.isdisjoint(row):
+        return False
+    return not _STAYING.isdisjoint(row[1:3]) and MODAL.isdisjoint(row)
+
+
+def _ceased(row: list[str]) -> bool:
+    """As in "the stay no longer exists", "the bill no longer shows them"."""
+    for at, word in enumerate(row[:-2]):
+        if word == "no" and row[at + 1] == "longer":
+            return at > 0 and row[at + 2] in _EXISTING and not THINGS.isdisjoint(row[:at])
+    return False
+
+
+def _owes(row: list[str]) -> bool:
+    """As in "you owe us nothing any more"."""
+    return row[:2] == ["you", "ow"] and ("nothing" in row[2:4] or "zero" in row[2:4])
 
 
 def _about_things(row: list[str]) -> bool:
@@ -113,9 +223,11 @@ def _never(clause: Clause) -> bool:
     """As in "an alteration of the dates cannot be entertained", "the money no can come back"."""
     row = clause.row
     for at in range(1, len(row) - 1):
-        if (row[at] == "not" and row[at - 1] in ("can", "could", "may")) or row[at : at + 2] == ["no", "can"]:
+        if (row[at] == "not" and row[at - 1] in ("can", "could", "may", "wil")) or row[at : at + 2] == ["no", "can"]:
             subject = row[:at] if row[at] == "no" else row[: at - 1]
             rest = row[at + 1 : at + 5]
+            if subject[-1:] in (["i"], ["we"]) and row[at - 1] in ("can", "could"):
+                return rest[0] not in NEUTRAL and rest[0] not in LOOK and not THINGS.isdisjoint(rest[1:3])
             if "you" in subject or not NEUTRAL.difference(_DOING).isdisjoint(rest[:2]):
                 return False
             return _about_things(subject) and (rest[0] in ("be", "can", "com", "go") or "we" in subject)
@@ -152,24 +264,27 @@ def _foreign(clause: Clause) -> bool:
 def _state(clause: Clause) -> bool:
     """As in "36.50 is off your bill", "the suite is yours", "the nights now show in your account"."""
     row, words = clause.row, clause.words
-    for at, word in enumerate(row[1:9], 1):
+    for at, word in enumerate(row[1:14], 1):
         be = word in ("is", "are") or (word in _STANDS and (clause.now or not MONEYS.isdisjoint(row[:at])))
         if not be:
             continue
         subject = row[:at]
+        if subject[-4:-1] == ["you", "do", "not"]:
+            subject = subject[:-4]  # "the rooms you don't need are back with us"
         if not _STILL.isdisjoint(subject) or not MODAL.isdisjoint(subject) or row[0] in ("what", "where", "how"):
             return False
         amount = any(token.kind in (Is.AMOUNT, Is.NUMBER) for token in words[:at])
         if THINGS.isdisjoint(subject) and not amount:
             return False
         rest = row[at + 1 : at + 8]
+        rest = rest[: rest.index("and")] if "and" in rest else rest
         if rest[:2] in (["no", "longer"], ["no", "more"], ["not", "more"], ["not", "longer"]):
             return word in BE and rest[2:3] in (["on"], ["in"], ["there"])
         if not _STILL.isdisjoint(rest):
             return False
         texts = [token.text for token in words[at + 1 : at + 3]]
         if word in BE and not _GONE.isdisjoint(texts[: 1 + (texts[:1] == ["all"])]):
-            return rest[:2] != ["back", "in"]
+            return rest[:2] != ["back", "in"] or not _POOLS.isdisjoint(rest)
         mine = any(here in _PLACES and clause.dets[at + 1 + near] == "your" for near, here in enumerate(rest[:4]))
         landed = not MONEYS.isdisjoint(subject) or not _COPIES.isdisjoint(subject)
         return mine and rest[0] in ("in", "on", "at", "back") and landed and (clause.now or rest[0] == "in")

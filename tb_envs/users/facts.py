@@ -30,7 +30,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "booking",
-            ("number is (it|booking)", "(booking|confirmation) (number|confirmation number|number number|confirmation)", "number number", "number (it|that) (is|was) booked under", "(number|number number) (on|in|from|at top of) (confirmation|email|letter|mail) (|email|mail|letter)", "confirmation (email|mail) number", "record number", "itinerary number"),
+            ("number is (it|booking)", "(booking|confirmation) (number|confirmation number|number number|confirmation)", "number number", "number (it|that) (is|was) booked under", "(number|number number) (on|in|from|at top of) (confirmation|email|letter|mail) (|email|mail|letter)", "confirmation (email|mail) number", "record number", "itinerary number", "(what|which) number (have|got) (booking|stay)"),
             ("My booking number is {value}.", "It's {value}.", "The booking number is {value}.", "The confirmation says {value}."),
             "id",
         ),
@@ -40,7 +40,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "email",
-            ("email", "email (address|account|id|contact)", "mail (address|account)", "electronic mail", "mail"),
+            ("email", "email (address|account|id|contact)", "e mail", "e mail address", "electronic address", "mail (address|account)", "electronic mail", "mail"),
             ("My e-mail is {value}.", "It's {value}.", "You can use {value}.", "The e-mail address is {value}."),
             "email",
         ),
@@ -49,7 +49,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "phone",
-            ("phone", "(phone|contact|callback|daytime|call back) number", "number (to|we can|i can|we could|can we|can i|should we) (reach|call|contact|ring|phone|get|use to) ", "(reach|call|ring) you (on|at|under)", "number (can|could|should|may|will|would) (we|i|manager|team|they|someone|colleague|he|she) (reach|call|contact|ring|phone|get|use)", "number to (reach|call|ring|contact)", "number where (we|i|you|they)", "best number", "landline"),
+            ("phone", "(phone|contact|callback|daytime|call back) number", "number (to|we can|i can|we could|can we|can i|should we) (reach|call|contact|ring|phone|get|use to) ", "(reach|call|ring) you (on|at|under)", "number (can|could|should|may|will|would) (we|i|manager|team|they|someone|colleague|he|she) (reach|call|contact|ring|phone|get|use)", "number to (reach|call|ring|contact)", "number where (we|i|you|they)", "best number", "landline", "number to (dial|ring)"),
             ("My phone number is {value}.", "It's {value}.", "You can reach me on {value}."),
             "phone",
         ),
@@ -58,7 +58,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "surname",
-            ("(last|family|second) name", "surname"),
+            ("(last|family|second) name", "surname", "sur name"),
             ("My surname is {value}.", "The last name is {value}.", "{value} is the surname."),
             "name",
         ),
@@ -98,7 +98,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "card",
-            ("card (ending|number|digit|use|on file|detail|end|last four|paid)", "last (4|four) (digits|numbers|number|)", "(final|last) (digits|four|4)", "(4|four) digits", "(payment|credit|debit|bank|visa|mastercard) card (number|ending|digits|)", "card (you|that) (paid|used|booked)", "digits of card", "how (|does|did) card (end|on booking end|on file end|you used end|you paid with end)", "last (digits|four|4) (of|on) card"),
+            ("card (ending|number|digit|use|on file|detail|end|last four|paid)", "last (4|four) (digits|numbers|number|)", "(final|last) (digits|four|4)", "(4|four) digits", "(payment|credit|debit|bank|visa|mastercard) card (number|ending|digits|)", "card (you|that) (paid|used|booked)", "digits of card", "(last|final) (4|four|for) (digits|numbers|number|figures) of (card|cart)", "(last|final) for (digits|numbers)", "how (|does|did) card (end|on booking end|on file end|you used end|you paid with end)", "last (digits|four|4) (of|on) card"),
             ("The card ends in {value}.", "It's the one ending in {value}.", "The last four digits are {value}."),
             "digits",
         ),
@@ -187,7 +187,7 @@ GENERIC: tuple[Generic, ...] = (
         ("room_number",),
     ),
     Generic(
-        Fact("room_number", ("room number", "number of room", "(which|what) room (are|were) you (in|staying|given)"), ("I'm in room {value}.", "Room {value}."), "number"),
+        Fact("room_number", ("room number", "number of room", "(which|what) room (number|) (are|were|is|was|will|do|did|have|has) (you|it|they) (|be|been|have) (in|staying|stay|given|put|sleep|sleeping|occupying|occupy|staying in|having)", "number (is|was|) on (|you) (door|key|room)", "door number", "room you are (in|staying)", "(which|what) room (is|was) (it|that)"), ("I'm in room {value}.", "Room {value}."), "number"),
         ("room_no",),
     ),
     Generic(Fact("maiden_name", ("maiden name", "(mother|father|wife|husband|partner|sister|brother|manager|boss) name", "(mother|father|wife|husband) maiden name"), ("It's {value}.",), "name")),
@@ -247,7 +247,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "amount",
-            ("how much", "what (amount|sum|price|figure|rate|total|refund)", "(price|sum|value) (you|of|did|were|was|paid|quoted)", "amount (you|of|that|did|were|was|expected|paid|charged|in question|do)", "(expected|refund|charged|disputed|total|exact|paid) (amount|sum|total|price)"),
+            ("how much", "how (many|much) money", "what (amount|sum|price|figure|rate|total|refund)", "(price|sum|value) (you|of|did|were|was|paid|quoted)", "amount (you|of|that|did|were|was|expected|paid|charged|in question|do)", "(expected|refund|charged|disputed|total|exact|paid) (amount|sum|total|price)"),
             ("It's {value}.", "The amount is {value}.", "{value}."),
             "amount",
         ),
@@ -300,10 +300,10 @@ GENERIC: tuple[Generic, ...] = (
         ),
         ("pet_details", "dog", "animal", "pets"),
     ),
-    Generic(Fact("birth_date", ("birth date", "date of birth", "birthday", "birthdate", "(day|date|year|month) (of|) you birth", "(day|year|month) of birth", "(when|where) (were|was) you born", "born"), ("I was born on {value}.", "My date of birth is {value}."), "date"), ("date_of_birth", "dob", "birthday")),
+    Generic(Fact("birth_date", ("birth date", "date of birth", "birthday", "birthdate", "berth date", "(day|date|year|month) (of|) you birth", "(day|year|month) of birth", "(when|where) (were|was) you born", "born"), ("I was born on {value}.", "My date of birth is {value}."), "date"), ("date_of_birth", "dob", "birthday")),
     Generic(Fact("address", ("(home|billing|mailing|post|street|delivery|shipping|residential|current|invoice|full) address", "address (on|for|line|of|you)", "street", "address", "where (do|should|shall|can) (you live|we ship|we send|we deliver|we post)"), ("My address is {value}.", "It's {value}."), "text"), ("home_address", "billing_address", "street", "new_address", "delivery_address")),
     Generic(Fact("postcode", ("(post|zip) number", "zip", "postcode", "postcod"), ("The postcode is {value}.", "It's {value}."), "text"), ("zip", "zip_code", "postal_code")),
-    Generic(Fact("time", ("(what|which) time (|will you|do you|would you|are you|did you|is|should i expect you|can we expect you) (|arriv|check in|check out|leav|depart|come|coming|landing|land|be here|get here|get in)", "(arriv|check in|check out|pickup|start|expected|estimated) time", "time of (arriv|depart|day|check in|check out)", "eta", "how (late|early)", "around what time", "(what|which) time"), ("At {value}.", "Around {value}."), "time"), ("arrival_time", "eta", "check_in_time", "departure_time"), (), ("hour",)),
+    Generic(Fact("time", ("(what|which) time (|will you|do you|would you|are you|did you|is|should i expect you|can we expect you) (|arriv|check in|check out|leav|depart|come|coming|landing|land|be here|get here|get in)", "(arriv|check in|check out|pickup|start|expected|estimated) time", "time of (arriv|depart|day|check in|check out)", "eta", "how (late|early)", "around what time", "(at|until) what you (go|leave|depart|come|want)", "(what|which) time"), ("At {value}.", "Around {value}."), "time"), ("arrival_time", "eta", "check_in_time", "departure_time"), (), ("hour",)),
     Generic(Fact("order", ("order number", "(order|purchase) (confirmation|number)", "number of (order|purchase)", "(which|what) order"), ("The order number is {value}.", "It's {value}."), "id"), ("order_id", "order_number"), ("order",)),
     Generic(Fact("account", ("account number", "(customer|client|user) number", "number of account", "(which|what) account", "iban"), ("The account number is {value}.", "It's {value}."), "id"), ("account_id", "account_number", "customer_number", "customer_id"), ("account",), ("loyalty",)),
     Generic(Fact("policy", ("(policy|insurance) number", "number of policy", "(which|what) policy"), ("The policy number is {value}.", "It's {value}."), "id"), ("policy_id", "policy_number"), ("policy",)),

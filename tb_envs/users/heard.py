@@ -8,8 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .phrases import stems
+from .contrasts import claims
+from .phrases import stem_set, stems
 
+_STAYING = stem_set("keep remain stay untouched")
+_SPANS = stem_set(
+    "little bit somewhat few minute minutes hour hours day days week weeks time soon you back again or until"
+)
 Phrase = frozenset[str]
 
 
@@ -24,10 +29,14 @@ class Sentence:
     asks: bool = False
     proposes: bool = False
     closed: bool = False
+    wishes: bool = False
+    """It tells what the customer wants."""
     inquires: bool = False
     """It has a question mark."""
     paid: list[int] = field(default_factory=list[int])
     """Where something "was paid"."""
+    usual: list[int] = field(default_factory=list[int])
+    """Where an amount is told that holds as a rule."""
     ends: set[str] = field(default_factory=set[str])
     amounts: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
 
@@ -36,6 +45,10 @@ class Sentence:
         heard = frozenset(self.open) if self.ends & {"refused", "inable"} else self.stems
         if "instead" in heard or "rather" in heard:
             heard = frozenset(without_replaced(self.row)) & heard
+        if not _STAYING.isdisjoint(heard):
+            heard = claims([self.row]) & heard  # "keep the later one"
+        if "later" in heard and _by_and_by(self.row):
+            heard = heard - {"later"}
         return any(phrase <= heard for phrase in phrases)
 
     def has(self, phrases: Sequence[Phrase]) -> bool:
@@ -58,6 +71,8 @@ class Understood:
     consent: bool = False
     pleads: bool = False
     """It asks for the go-ahead in other words than "you want me to …"."""
+    wishes: bool = False
+    """It tells what the customer wants."""
     sure: bool = False
     """"Is that correct?" about no value."""
     alternative: bool = False
@@ -86,6 +101,11 @@ def phrases(lines: Sequence[str]) -> list[Phrase]:
     """An author's phrases, each as the set of stems that must all be heard."""
     listed = [lines] if isinstance(lines, str) else lines
     return [phrase for line in listed for phrase in [frozenset(stems(line)) - {"the", "a"}] if phrase]
+
+
+def _by_and_by(row: Sequence[str]) -> bool:
+    """As in "a little later", "I'll call you later": no later one is meant."""
+    return all(at and row[at - 1] in _SPANS for at, word in enumerate(row) if word == "later")
 
 
 def without_replaced(row: Sequence[str]) -> list[str]:

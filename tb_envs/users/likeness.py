@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .contrasts import claims
 from .heard import without_replaced
 from .phrases import stem_set
 from .prices import free
 
 _COSTS = stem_set("charge fee cost price pay payment penalty")
 _NOTHING = stem_set("no without nothing not zero never")
+_BESIDES = stem_set("else more further extra additional other")
+"""As in "there would be nothing else to pay": beside what was told."""
 _PARTS = stem_set("only some few those which part one two three four five six rest other others remaining remain")
 _SAME = tuple(
     stem_set(words)
@@ -42,7 +45,8 @@ def alike(phrases: Sequence[frozenset[str]], row: Sequence[str], marked: bool, p
         pointing: whether it asks about what a sentence before named ("Do you want it?").
     """
     kept = without_replaced(row)
-    return any(_means(phrase, frozenset(kept), kept, marked, pointing) for phrase in phrases)
+    here = frozenset(claims([kept]))
+    return any(_means(phrase, here, kept, marked, pointing) for phrase in phrases)
 
 
 def costless(row: Sequence[str]) -> bool:
@@ -52,7 +56,7 @@ def costless(row: Sequence[str]) -> bool:
     for at, word in enumerate(row):
         if word in _COSTS:
             near = row[max(0, at - 3) : at + 2]
-            if not _NOTHING.isdisjoint(near):
+            if not _NOTHING.isdisjoint(near) and _BESIDES.isdisjoint(near):
                 return True
     return False
 

@@ -6,6 +6,7 @@ Refuses to give: it says which facts are meant and how they are said; whether th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 
 from tb_envs.authoring.persona import Fact, Known, Persona
 
@@ -35,13 +36,31 @@ class Memory:
         self._says: dict[str, Sequence[str]] = {}
         self._groups: dict[str, list[str]] = {}
         self.lacks: dict[str, str] = {}
+        self._of: Memory | None = None
         self.layer(persona.knows)
         for fact in persona.lacks:
             self._learn(fact)
             self.lacks[fact] = fact
 
+    def fresh(self) -> Memory:
+        """The same knowledge for another talk, of which nothing is given yet; shared until more is learned."""
+        other = object.__new__(Memory)
+        other.__dict__.update(self.__dict__)
+        other.owed, other._given, other._of = [], set(), self
+        return other
+
+    def _own(self) -> None:
+        """Stop sharing, before something is learned."""
+        if self._of is not None:
+            self._of = None
+            self.texts, self._kinds = dict(self.texts), dict(self._kinds)
+            self._same, self._says = dict(self._same), dict(self._says)
+            self._groups = {group: list(members) for group, members in self._groups.items()}
+            self.tree = deepcopy(self.tree)
+
     def layer(self, knows: Mapping[str, object]) -> None:
         """Learn facts; a known name gets a new value."""
+        self._own()
         self._values = None
         for name, given in knows.items():
             known = given if isinstance(given, Known) else Known(given)
@@ -68,6 +87,8 @@ class Memory:
     @property
     def values(self) -> Values:
         """Everything it knows, ready to be compared with what is heard; prepared when first needed."""
+        if self._of is not None:
+            return self._of.values
         if self._values is None:
             known: dict[str, Value] = {}
             for name, text in self.texts.items():
@@ -105,6 +126,8 @@ class Memory:
 
     def resolve(self, group: str, loose: bool = False) -> list[str]:
         """The persona's own facts that answer a question for `group`; the group itself when there is none."""
+        if group.endswith("!"):  # it and nothing that stands in for it
+            return self._groups.get(group[:-1]) or [group[:-1]]
         members = self._groups.get(group)
         if members:
             return members

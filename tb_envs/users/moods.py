@@ -15,6 +15,7 @@ from .words import each
 _HOW = each("about do feel suit sound if")
 _PROPOSING = frozenset(("offer", "propos", "suggest", "alternativ", "alternativeli", "instead", "rather"))
 _HELPING = each("else goal help")
+_OFFERING = each("would want fanci prefer")
 _NO = each("not no")
 _MODAL_FIRST = each("would can could may shal should wil")
 _ACCEPTED = each("okai alright fin acceptabl agreeabl good suitabl convenient for with you")
@@ -24,13 +25,26 @@ _TAG = each(
     " then not correctli hear no or everything data as one record down"
 )
 _CERTAIN = each("correct right accurat tru understand exact true properli correctli straight")
+_TAKEN = each("note noted get writ wrot tak hear catch put record spel enter read jot hav copi typ")
+"""What is done with a value that was told."""
 _SOFT = each("okai good fin alright")
+_TAIL = _TAG | _CERTAIN | _SOFT
 _LEARNING = each("ask know enquir inquir learn recall tel remember wonder hear understand")
 _BEGINS_TAG = each("is was your it i all alright okai do did am correct right that good have hav we not")
 _TAGGED = [
     text.split()
     for text in ("is it", "is so", "it is so", "is that so", "not so", "not tru", "is it not", "your", "was it")
 ]
+_GIST = each(
+    "correct right yes accurat true okai is that it all everything so what about problem issue matter case trouble"
+    " complaint concern how gist issu point size you need want mean would lik of ask for hav i get request reason was"
+    " thing"
+)
+_DO_YOU_HAVE = ["do", "you", "hav"]
+_GISTS = each("is was hav that")
+_COULD = (["could", "that", "be"], ["can", "that", "be"], ["could", "that", "be", "right"])
+_YOU = each("we you i they")
+_TO_BE = each("is are was were do hav wil")
 CHECKED, UNSURE = "checked", "unsure"
 
 
@@ -45,9 +59,19 @@ def tag(clause: Clause) -> str:
         return ""
     if _certain(row):
         return CHECKED
+    if gist(row) and row[2] != "what" and row[0] != "that":
+        return CHECKED  # "is that the problem?", "have I got the gist?"
+    if row in _COULD or (row[-2:-1] == ["not"] and row[-1] in _YOU and row[-3:-2] != [] and row[-3] in _TO_BE):
+        return CHECKED  # "…, aren't we?", "could that be?"
+    if row[0] in _TO_BE and row[-1] in _CERTAIN and 2 < len(row) < 8 and QUESTION_WORDS.isdisjoint(row):
+        return CHECKED  # "is the last name spelled correctly?"
+    if row[-2:] == ["in", "order"] and len(row) < 6 and row[0] in ("is", "are", "everything", "all"):
+        return UNSURE
+    if row[-1] not in _TAIL:
+        return ""
     size = len(row)
     lo = size
-    while lo and lo > size - 7 and (row[lo - 1] in _TAG or row[lo - 1] in _CERTAIN or row[lo - 1] in _SOFT):
+    while lo and lo > size - 7 and row[lo - 1] in _TAIL:
         lo -= 1
     while lo < size and (row[lo] not in _BEGINS_TAG or (lo and lo not in clause.commas and row[lo] == "that")):
         lo += 1
@@ -62,18 +86,20 @@ def tag(clause: Clause) -> str:
         return ""
     if not _CERTAIN.isdisjoint(rest):
         return CHECKED
+    if rest[-1] == "alright" and ("i" in rest or "we" in rest):
+        return CHECKED  # "I have it all right?"
     whole = rest[0] in ("is", "all") and len(rest) == 2
     return UNSURE if not _SOFT.isdisjoint(rest) and (whole or rest[-1] == "so") else ""
 
 
-def checks(clause: Clause) -> bool:
-    """Whether the clause asks to confirm what was said."""
+def checks(clause: Clause, told: str) -> bool:
+    """Whether the clause asks to confirm what was said; `told`: what a tag at its end asks."""
     labels, row = clause.labels, clause.row
-    if tag(clause) == CHECKED:
+    if told == CHECKED:
         return True
     if "check" not in labels:
         short = clause.question and len(row) < 6 and "consent" not in labels and row[0] not in _MODAL_FIRST
-        return short and any(token.kind > 1 for token in clause.words)
+        return short and bool(clause.values)
     at = labels["check"]
     word = row[at]
     if clause.question:
@@ -112,7 +138,7 @@ def _certain(row: list[str]) -> bool:
     return (
         row[0] in ("do", "did", "hav", "am", "are", "is")
         and row[1:2] in (["i"], ["we"], ["it"])
-        and any(word in _CERTAIN for word in row[2:5])
+        and (any(word in _CERTAIN for word in row[2:5]) or (row[-1] in _CERTAIN and not _TAKEN.isdisjoint(row[2:4])))
     )
 
 
@@ -120,12 +146,16 @@ def offers(clause: Clause) -> bool:
     """Whether the clause offers something else than what was asked for."""
     labels, row = clause.labels, clause.row
     at = labels.get("alternative")
+    if at is None and not (clause.question and row[0] in _OFFERING):
+        return False
     if row[0] == "would" and row[-1] == "you" and row[-2] in ("suit", "for") and clause.question:
         return True  # "would Friday suit you?", "would Friday work for you?"
     if row[0] == "would" and row[-1] in ("do", "help", "work") and clause.question and row[1] not in ("it", "that"):
         return True  # "would a voucher do?"
     if row[0] in ("want", "fanci", "prefer") and len(row) < 6 and clause.question:
         return True  # "want only the free ones?"
+    if row[:3] == _DO_YOU_HAVE and _PROPOSING.isdisjoint(row):
+        return False  # "do you have a phone we can call?"
     if row[0] == "do" and "know" in row[1:6]:
         return False  # "do you by any chance know which of them it was?"
     if (clause.question and informs(row)) or row[:2] in (["that", "i"], ["that", "we"]):
@@ -142,6 +172,14 @@ def offers(clause: Clause) -> bool:
         or (row[0] == "how" and not _HOW.isdisjoint(row))
         or (row[0] == "what" and row[1:2] in (["about"], ["if"], ["do"], ["would"]))
     )
+
+
+def gist(row: list[str]) -> bool:
+    """As in "is that the problem?", "is that what this is about?"."""
+    size = len(row)
+    if size < 3 or size > 7 or row[0] not in _GISTS:
+        return False
+    return QUESTION_WORDS.isdisjoint(row[:2]) and _GIST.issuperset(row)
 
 
 def informs(row: list[str]) -> bool:

@@ -13,7 +13,7 @@ from .lexicon import COMMON, DOMAIN, QUESTION_WORDS
 from .phrases import Span, stem_set, stems
 from .scene import Scene, denied, impersonal
 from .spelling import DROPPED
-from .values import NUMBERS, SKIP, Value, squash
+from .values import LEAST, NUMBERS, SKIP, Value, squash
 from .words import Is, each
 
 _COUNTED = {
@@ -37,31 +37,37 @@ _BEFORE_NAME = each("as under for on name is read say spel of with to that from 
 _SELF = (["i", "am"], ["that", "is"], ["name", "is"])
 """An agent that introduces itself: "I am X", "this is X", "my name is X"."""
 _STRANGERS = each("colleagu manager receptionist supervisor mine speak here")
-_LEAST = 4
-"""Letters of a name from which on another word can be a slip of it."""
+_ORDINARY = COMMON | DOMAIN
+_NUMBERS = frozenset(NUMBERS)
+_CALLED = (["is", "cal"], ["is", "nam"])
+"""As in "your group is called …"."""
 
 
 def wordings(scene: Scene) -> None:
     """Names, places, texts and counts in words."""
     clause, out = scene.clause, scene.out
     row = clause.row
+    known = scene.known
     texts = {token.text for token in clause.words}
-    here = set(row)
-    if not NUMBERS.keys().isdisjoint(texts):
-        for value in scene.known.of["number"]:
+    here: set[str] = set()
+    if known.of["number"] and not _NUMBERS.isdisjoint(texts):
+        for value in known.of["number"]:
             if value.fact not in out.right:
                 _count(scene, value)
+    if not scene.checking and known.worded.isdisjoint(texts) and not known.odd and "your" not in clause.dets:
+        return
     addressed = _addressed(clause) if scene.checking else None
     for value in scene.known.wordy:
         if value.fact in out.right:
             continue
         span = scene.named.get(value.group)
-        if span is not None and span.means.loose:
+        if span is not None and span.means.loose and (row[span.hi : span.hi + 2] not in _CALLED):
             span = None
         if span is None and addressed and value.group in _NAMES:
             span = addressed
         if span is None and value.plain and texts.isdisjoint(value.heard_as):
             continue
+        here = here or set(row)
         if value.kind == "name" and _runs_on(value, clause):
             if scene.checking:
                 out.wrong.append(value.fact)
@@ -81,17 +87,15 @@ def wordings(scene: Scene) -> None:
 def slips(scene: Scene) -> None:
     """A name of the customer's with a slip in it, where it is said to be the customer's."""
     clause, out = scene.clause, scene.out
-    names = scene.known.of["name"]
-    if not names or "my" in clause.dets:
+    if "my" in clause.dets:
         return
-    for at in [at for at, token in enumerate(clause.words) if token[4] and not token[2]]:
+    for at in clause.capitals:
         token = clause.words[at]
-        if len(token.text) < _LEAST or token.stem in COMMON or token.stem in DOMAIN:
+        text = token.text
+        if len(text) < LEAST or token.stem in _ORDINARY or text in scene.known.called:
             continue
-        if any(token.text in value.texts for value in names):
-            continue
-        for value in names:
-            own = next((own for own in sorted(value.texts) if len(own) >= _LEAST and _alike(own, token.text)), "")
+        for value, owns in scene.known.slipped:
+            own = next((own for own in owns if _alike(own, text)), "")
             if not own or value.fact in out.right or value.fact in out.wrong:
                 continue
             rest = value.texts - {own}
@@ -109,13 +113,12 @@ def counts(row: list[str], at: int, value: Value) -> bool:
 def _alike(own: str, heard: str) -> bool:
     """Whether `heard` is `own` with a slip, or begins like it and is as long."""
     longer = max(len(own), len(heard))
-    if abs(len(own) - len(heard)) > 2:
+    if abs(len(own) - len(heard)) > 2 or (own[0] != heard[0] and own[1:3] != heard[1:3]):
         return False
-    shared = next((at for at, (one, other) in enumerate(zip(own, heard, strict=False)) if one != other), longer)
-    if shared > 2 and shared * 5 >= len(own) * 2 and len(heard) + 1 >= len(own):
-        return True
-    if own[0] != heard[0] and own[1:3] != heard[1:3]:
-        return False
+    if own[0] == heard[0]:
+        shared = next((at for at, (one, other) in enumerate(zip(own, heard, strict=False)) if one != other), longer)
+        if shared > 2 and shared * 5 >= len(own) * 2 and len(heard) + 1 >= len(own):
+            return True
     return _distance(own, heard) <= max(1, longer // 3)
 
 
@@ -233,7 +236,9 @@ def _stated(clause: Clause, span: Span, value: Value) -> bool:
     """Whether the fact named at `span` is given a value in the clause, other than its own."""
     verb = span.means is None or span.hi in clause.colons or span.hi not in clause.commas
     lo = span.hi
-    if value.kind == "name" and span.means is not None:
+    if clause.row[lo : lo + 2] in _CALLED:
+        verb, lo = True, lo + 2
+    elif value.kind == "name" and span.means is not None:
         lo = _name_at(clause, lo)
     elif clause.row[lo : lo + 1] and clause.row[lo] in _PLACING:  # "the last name on the booking is Berg"
         lo = next((at for at in range(lo + 1, min(lo + 5, len(clause.row))) if clause.row[at] in _IS), lo)

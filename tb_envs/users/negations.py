@@ -45,6 +45,7 @@ _MODALS = each("can could may wil shal")
 _ALONE = each("myself ourselv alone todai tonight")
 _NO = each("not no nothing none neither never nobody nor without")
 _SO_FAR = frozenset((("so", "far"), ("as", "yet"), ("to", "date"), ("til", "now"), ("thu", "far"), ("at", "present")))
+_STEPS = each("go mak do proceed tak process put send let act continu share work happen give")
 _POINTS = each("now that date point moment here present todai")
 
 
@@ -93,6 +94,12 @@ def negations(clause: Clause, found: set[str]) -> None:
         if before == "do" and follow[:1] == ["hav"] and LACKING.intersection(follow):
             found.add(REFUSED)
             continue
+        if before == "wil" and row[at - 2 : at - 1] == ["you"] and follow[:2] == ["hav", "to"]:
+            continue
+        if word == "never" and (not at or follow[:1] == ["do"]):
+            continue  # "never send it by mail", "we never did"
+        if follow[:2] == ["go", "to"]:
+            follow = row[at + 2 : at + 6]
         verb = next((w for w in follow if w in CAPABLE or w in LOOK or w in BENIGN or w in DONE_VERBS), "")
         if at == 1 and before == "do":
             continue
@@ -130,6 +137,8 @@ def negations(clause: Clause, found: set[str]) -> None:
             and "abl" not in follow
         ):
             found.discard(DONE)
+            found.add(NOT_YET)
+        elif (before == "hav" and verb in _STEPS and "abl" not in follow) or (before == "am" and clause.now):
             found.add(NOT_YET)
         elif "yet" in row and before in ("hav", "did", "is", "been"):
             found.add(PENDING if verb in APPROVE else NOT_YET)
@@ -178,6 +187,8 @@ def _theirs(row: list[str], at: int, verb: str) -> bool:
 def gated(clause: Clause) -> str:
     """What a "without", "until" or "unless" makes of a refusal: an obstacle, or that a proof is missing."""
     row = clause.row
+    if "long" in row and row[row.index("long") + 1 : row.index("long") + 2] == ["as"]:
+        return UNVERIFIED if not PROOFS.isdisjoint(row) else OBSTACLE
     if any(
         word in GATES
         and (word != "before" or (not TELLS.isdisjoint(row[at + 1 :]) and not _NO.isdisjoint(row[:at])))

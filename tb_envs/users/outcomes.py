@@ -12,9 +12,12 @@ from .ends import (
     ARRIVE,
     AVAILABLE,
     BE,
+    DECIDING,
+    DEED,
     DONE,
     FUTURE,
     HARD_HYP,
+    INABLE,
     KEPT,
     MODAL,
     MONEY,
@@ -26,10 +29,12 @@ from .ends import (
     PRICES,
     PROMISE,
     REFUSED,
+    RULE,
     SOON,
     WAIT,
 )
 from .events import told
+from .handing import others
 from .lexicon import THIRD
 from .negations import gated, negations, too_early
 from .phrases import stem_set
@@ -42,13 +47,33 @@ _DOORS = stem_set(
     "profile file form window page step point part number office desk restaurant pool gate door bar garage account"
     " screen spa gym"
 )
+_STATES = each("is are hav run start begin end last")
 _DUTIES = each("need requir must subject")
 _MAY = each("can could may might")
 _WE = frozenset(("i", "we", "me", "us", "let"))
+_CASES = each("case request claim matter question decid issu refund point ticket answer outcom")
+_WISHES = each("wish request cas claim matter fil complaint")
+_LETTING = each("alow allow grant permit giv")
+_PRETENDING = each("ignor forget disregard pretend imagin suppos")
+_LYING = each("is are li lie lay rest sit stai wait rest remain")
 _COMES = frozenset(("arriv", "com", "go", "appear", "show", "reach", "way"))
 _SENDS = frozenset(("send", "email", "mail", "get", "receiv"))
 _WAITED = frozenset(("took", "needed", "waited", "lasted"))
 _SETTLED = frozenset((DONE, REFUSED, KEPT))
+_TOLD = frozenset((DONE, DEED, PENDING, "approved", "arrives"))
+_FINISHED = [[it, be, "finish"] for it in ("it", "that", "all", "everything", "work") for be in ("is", "hav")]
+_TO_THEM = (["them"], ["him"], ["her"])
+_THEY = each("they he she")
+_WANTS = (["ask"], ["want"], ["need"], ["lik"], ["lov"], ["prefer"], ["see"], ["wish"])
+_DENIED = frozenset((REFUSED, INABLE))
+_SUMS = each("fee charg pay amount sum pric cost money rat rul polici")
+_FEELING = each("sorri imagin understand upset hear see appreciat regret sad")
+_THAT = each("that how what why to hear when if whi")
+_CAUSES = each("as sinc")
+_OWN = each("right authoriti permit system login program role rank level remit power account let alow allow myself")
+_HANDED = stem_set("pass forward hand refer escalate transfer submit ask sent send")
+_JUDGING = each("decid decision answer review verdict approv investig examin assess rul look consid result")
+_COMING = each("wil shal go under await pend would within until by tomorrow usual")
 _UNDONE = frozenset((NOT_YET, REFUSED, WAIT, PENDING, PROMISE, OBSTACLE, NOT_FOUND))
 
 
@@ -56,10 +81,9 @@ def outcomes(clause: Clause) -> set[str]:
     """All that the clause says of the kinds above."""
     found: set[str] = set()
     labels, row = clause.labels, clause.row
-    if "wait" in labels and waits(clause, labels["wait"]):
-        found.add(WAIT)
-    if WAIT in found and abs(labels["wait"] - labels.get("pending", -9)) < 2:
-        found.discard(WAIT)  # "I must wait for an answer of my chief"
+    at = labels.get("wait")
+    if at is not None and row[0] not in _THEY and abs(at - labels.get("pending", -9)) > 1 and waits(clause, at):
+        found.add(WAIT)  # but not "I must wait for an answer of my chief"
     if row == ["on", "it"]:
         found.add(WAIT)
     if clause.question:
@@ -75,7 +99,10 @@ def outcomes(clause: Clause) -> set[str]:
         and not (row[at] == "stai" and clause.dets[at])
         and not (row[at + 2 : at + 3] == ["answer"] and clause.dets[at + 2])
         and not (row[at + 1 : at + 2] in (["open"], ["outstanding"]) and not _DOORS.isdisjoint(row[:at]))
-        and not (row[at] == "with" and clause.words[at + 1].text in ("bill", "bills"))
+        and not (row[at + 1 : at + 2] == ["open"] and _CASES.isdisjoint(row[:at]))
+        and not (row[at] == "do" and clause.words[at].text != "did")
+        and clause.words[min(at + 1, len(row) - 1)].text not in ("had", "bill", "bills")
+        and (row[at + 1 : at + 2] != ["wil"] or row[at + 2 : at + 3] not in _WANTS)
     ):
         found.add(PENDING)  # but not "I have your stay open"
     at = labels.get("contact")
@@ -85,6 +112,7 @@ def outcomes(clause: Clause) -> set[str]:
         and FUTURE.intersection(row[: at + 1])
         and not _negated(row, at, 3)
         and not PAPERS.intersection(row)
+        and not (at > 1 and row[at - 1] == "to" and [row[at - 2]] in _WANTS)
         and not _comes_back(clause, at)
     ):
         found.add(WAIT if SOON.intersection(row) and "i" in row[:at] else PENDING)
@@ -96,11 +124,13 @@ def outcomes(clause: Clause) -> set[str]:
         and not _listed(row, labels["refused"])
         and not _harmless(row, labels["refused"])
         and not softened(row, labels["refused"])
+        and not (row[labels["refused"]] == "insist" and _SUMS.isdisjoint(row))
+        and not (row[labels["refused"] + 2 : labels["refused"] + 3] == ["go"] and _going(clause, labels["refused"] + 2))
     ):
-        found.add(REFUSED if "tied" in row else gated(clause) or REFUSED)
+        found.add(RULE if "tied" in row else gated(clause) or REFUSED)
     if "kept" in labels and labels["kept"] < hyp and "yet" not in row and "far" not in row:
         found.add(KEPT)
-    if "obstacle" in labels or _needs_approval(row):
+    if "obstacle" in labels or (not _DUTIES.isdisjoint(row) and not APPROVERS.isdisjoint(row)):
         found.add(OBSTACLE)
     at = labels.get("done", hyp)
     if (
@@ -108,12 +138,14 @@ def outcomes(clause: Clause) -> set[str]:
         and not _unsure(row, at)
         and clause.words[at].text not in ("go", "going", "goes")
         and not _read(row, at)
+        and not _no_end(clause, at)
         and not (row[at] == "tak" and clause.words[at].text == "take")
+        and not (row[at] in ("it", "that", "which", "everything", "both", "al") and _by_whom(clause, at))
         and not (row[at] == "done" and row[at - 2 : at] in (["we", "are"], ["i", "am"]))
         and not (at and not DATA.isdisjoint(row[:at]) and THINGS.isdisjoint(row[:at]))
     ):
         found.add(DONE)
-    if _handed(row):
+    if "with" in row and _handed(row):
         found.add(PENDING)
     verbs(clause, found)
     negations(clause, found)
@@ -124,9 +156,71 @@ def outcomes(clause: Clause) -> set[str]:
         row[0] == "new" and ("is" in row or "are" in row) and not PRICES.intersection(row)
     ):
         found.add(DONE)
+    if not found and row in _FINISHED and clause.words[-1].text != "finish":
+        found.add(DEED)
     if not found:
-        told(clause, found)
-    return found - {DONE, REFUSED} if clause.hedged else found
+        others(clause, found)
+        if not found:
+            told(clause, found)
+    if not found:
+        return found
+    if "empathy" in labels and _consoles(clause):
+        found -= _TOLD
+    if clause.hedged:
+        found -= {DONE, REFUSED}
+    if clause.general and not found.isdisjoint(_DENIED):
+        found -= _DENIED
+        found.add(RULE)
+    elif REFUSED in found and _own_limit(clause):
+        found.discard(REFUSED)
+        found.add(INABLE)
+    if PENDING in found and not _JUDGING.isdisjoint(row) and not _COMING.isdisjoint(row):
+        found.add(DECIDING)
+    return found
+
+
+def _consoles(clause: Clause) -> bool:
+    """As in "I'm sorry you've been passed around", "I understand how upset you must be": what befell the customer."""
+    row = clause.row
+    for at, word in enumerate(row[:-1]):
+        if word in _FEELING:
+            near = at + 1
+            while near < len(row) and row[near] in _THAT:
+                near += 1
+            whose = row[near : near + 1]
+            if (whose == ["you"] or (word == "sorri" and whose in (["we"], ["i"]))) and near not in clause.commas:
+                return True
+    return False
+
+
+def _own_limit(clause: Clause) -> bool:
+    """As in "because the system doesn't let me", "I have no right to": why the agent itself does not do it."""
+    row = clause.row
+    if clause.cause or row[0] in _CAUSES or "min" in row:
+        return True
+    if not _OWN.isdisjoint(row) and ("me" in row or "i" in row or "my" in clause.dets):
+        return True
+    return not _CAUSES.isdisjoint(row) and not _HANDED.isdisjoint(row)
+
+
+def _going(clause: Clause, at: int) -> bool:
+    return clause.words[at].text != "gone"
+
+
+def _no_end(clause: Clause, at: int) -> bool:
+    """As in "all sorts of things", "you are in such a hurry", "I've done it myself"."""
+    row = clause.row
+    if clause.words[min(at + 1, len(row) - 1)].text == "clear":
+        return True  # "that is very clear"
+    if row[at] == "all":
+        return clause.words[min(at + 1, len(row) - 1)].text == "sorts"
+    if row[at + 2 : at + 3] == ["go"] and _going(clause, at + 2):
+        return True
+    if row[at] == "you":
+        return row[at + 2 : at + 3] == ["in"] and len(row) > at + 3 and THINGS.isdisjoint(row[at + 3 :])
+    if row[at] == "which":
+        return row[at + 1 : at + 2] in (["is"], ["are"])
+    return row[at] == "done" and ("myself" in row or "easili" in row or row[at + 1 : at + 2] in (["with"], ["part"]))
 
 
 def waits(clause: Clause, at: int) -> bool:
@@ -136,8 +230,12 @@ def waits(clause: Clause, at: int) -> bool:
     """
     row, text = clause.row, clause.words[at].text
     before = row[:at]
+    if row[0] in _PRETENDING:
+        return False  # "ignore the booking for a moment"
     if row[at] == "stand" and row[at + 2 : at + 3] not in ([], ["for"]):
         return False  # "we stand by the charges"
+    if row[at] in _LETTING and "not" in before[-2:]:
+        return False  # "the booking does not allow me to"
     if "thank" in before or (at and clause.words[at - 1].text in _WAITED):
         return False
     if row[at] in ("hav", "tak") and "look" in row[at + 1 : at + 4]:
@@ -148,7 +246,7 @@ def waits(clause: Clause, at: int) -> bool:
     if not _WE.isdisjoint(before) or "tak" in before or "need" in before:
         return True
     comes = not ARRIVE.isdisjoint(before) or not _COMES.isdisjoint(before)
-    return not (comes or not PAPERS.isdisjoint(before))
+    return not (comes or not PAPERS.isdisjoint(before) or before[-1:] == ["at"])
 
 
 def _negated(row: list[str], at: int, back: int, but: str = "") -> bool:
@@ -170,10 +268,6 @@ def _comes_back(clause: Clause, at: int) -> bool:
     )
 
 
-def _needs_approval(row: list[str]) -> bool:
-    return not _DUTIES.isdisjoint(row) and not APPROVERS.isdisjoint(row)
-
-
 def _listed(row: list[str], at: int) -> bool:
     """As in "We have a flexible and a non-refundable rate"."""
     return row[at] in ("non", "nonrefundabl") and at > 0 and not BE.intersection(row[:at])
@@ -181,10 +275,25 @@ def _listed(row: list[str], at: int) -> bool:
 
 def _harmless(row: list[str], at: int) -> bool:
     """As in "there is nothing to pay", "no rooms have been released so far"."""
+    if row[at] == "say":
+        return row[at + 2 : at + 3] in (["match"], ["result"], ["entri"], ["hit"], ["record"], ["such"])
+    if row[at : at + 4] == ["nothing", "to", "do", "with"]:
+        return True
     if row[at] == "nothing":
         rest = row[at + 1 : at + 7]
         return _ABLE.isdisjoint(rest) and (rest[:1] == ["to"] or not _NEEDING.isdisjoint(rest[:3]))
     return row[at] == "no" and {"hav", "been"} <= set(row[at + 1 : at + 6])
+
+
+def _by_whom(clause: Clause, at: int) -> bool:
+    """As in "it was set up by a colleague", "it is sorted by date", "that is very clear"."""
+    row = clause.row
+    rest = row[at + 1 : at + 6]
+    if "been" in rest or (rest[:1] == ["is"] and clause.now):
+        return False
+    if "by" in rest:
+        return THIRD.isdisjoint(rest)
+    return "up" in rest[:4] and clause.words[at].text == "was"
 
 
 def _read(row: list[str], at: int) -> bool:
@@ -201,18 +310,26 @@ def _unsure(row: list[str], at: int) -> bool:
         )
         or (row[at] == "done" and any(word in ("everything", "all") for word in row[at + 1 : at + 3]))
         or row[at] in ("not", "no")
+        or (row[at] == "on" and "wil" in row[:at])
         or row[at + 2 : at + 4] in (["in", "luck"], ["in", "time"], ["in", "good"])
     )
+
+
+def _has(row: list[str]) -> bool:
+    """Whether what has something is a thing of a request: "the bill now has no fee", not "they have it now"."""
+    if row[0] == "you":
+        return "should" in row
+    return not THINGS.isdisjoint(row[: row.index("hav", 1)])
 
 
 def _handed(row: list[str]) -> bool:
     """As in "your request is with our bookings team"."""
     at = row.index("with") if "with" in row else 0
-    return (
-        at > 0
-        and row[at - 1] in ("is", "are", "li", "rest")
-        and row[0] not in ("i", "we")
-        and not THIRD.isdisjoint(row[at + 1 : at + 4])
+    if not at or row[at - 1] not in _LYING or row[0] in ("i", "we"):
+        return False
+    rest = row[at + 1 :]
+    return not THIRD.isdisjoint(rest[:3]) or (
+        (rest[:1] in _TO_THEM or rest[:1] == ["for"]) and (not _WISHES.isdisjoint(row) or not _JUDGING.isdisjoint(rest))
     )
 
 
@@ -220,10 +337,13 @@ def _state(clause: Clause) -> bool:
     row = clause.row
     return (
         row[0] not in ("i", "we", "they", "he", "she", "let", "what", "so", "here", "there")
+        and not ("hav" in row[1:] and not _has(row))
+        and row[:3] != ["you", "are", "at"]
         and not _handed(row)
         and (DATA.isdisjoint(row) or not THINGS.isdisjoint(row[:4]))
         and "not" not in row
-        and any(word in ("is", "are", "hav", "run", "start", "begin", "end", "last") for word in row)
+        and not _STATES.isdisjoint(row)
+        and not ("last" in row and "nam" in row)
         and not any(token.text.endswith("ing") and token.text not in ("booking", "parking") for token in clause.words)
         and not PRICES.intersection(row[:4])
         and not any(word in AVAILABLE and row[at + 1 : at + 2] != ["of"] for at, word in enumerate(row))

@@ -82,8 +82,10 @@ def labels_of(root: Node, row: Sequence[str]) -> dict[str, int]:
         node = root.get(first)
         hi = lo + 1
         while node is not None:
-            for label in node.get(None, ()):
-                found.setdefault(label, lo)
+            if None in node:
+                for label in node[None]:
+                    if label not in found:
+                        found[label] = lo
             if hi == size:
                 break
             node = node.get(row[hi])
@@ -97,8 +99,11 @@ def longest(root: Node, row: Sequence[str], over: Node | None = None) -> list[Sp
     lo, size = 0, len(row)
     roots = (over, root) if over else (root,)
     while lo < size:
-        best: Span | None = None
         first = row[lo]
+        if first not in root and (not over or first not in over):
+            lo += 1
+            continue
+        best: Span | None = None
         for tree in roots:
             node, hi = tree.get(first), lo + 1
             while node is not None:

@@ -13,7 +13,7 @@ from .words import each
 
 _CURRENCY = each("usd eur gbp chf dollar euro pound")
 _BACK = stem_set("back refund return reimburse credit reimbursement refunded")
-_BEFORE = stem_set("already original originally previous old save saving saved instead worth")
+_BEFORE = stem_set("already original originally previous old save saving saved instead worth waive")
 _EACH = stem_set("per each every")
 _UNITS = stem_set("hour night day room person guest")
 _SUM = stem_set("total all altogether sum comes overall makes so together")
@@ -22,6 +22,12 @@ _PRICES = stem_set("fee charge cost price pay penalty")
 _FEES = stem_set(
     "fee cost charge price penalty surcharge supplement pay owe due mean foresee incur require carry amount come run"
 )
+_ALTERS = stem_set(
+    "lower lowered reduce reduced bring brought drop cut down up raise rise risen increase discount come go"
+)
+_STANDARD = stem_set("standard regular list usual ordinary rack tariff rule half-day before was were")
+_AGENTS = each("i we")
+_WILL = each("would wil could can")
 _WHOLE = stem_set("new stay booking")
 
 
@@ -34,6 +40,11 @@ def payable(sentences: Sequence[Sentence]) -> int | None:
         if any(free(sentence.row) for sentence in sentences):
             return 0
         return next((_raise_of(sentence) for sentence in sentences if sentence.amounts), None)
+    if len(heard) > 1:
+        target = [amount for sentence, at, amount in heard if _altered(sentence.row, at)]
+        if target:
+            return target[-1]  # "I can lower it to USD 30"
+        heard = [item for item in heard if not usual(item[0], item[1])] or heard
     if len(heard) == 1:
         return _less_old(sentences, *heard[0])
     for sentence, at, amount in reversed(heard):
@@ -41,10 +52,25 @@ def payable(sentences: Sequence[Sentence]) -> int | None:
             return amount
         if _summed(sentence.row, at) or _near(sentence.row, at, _MORE, 5, 3):
             return amount
+    for sentence, at, amount in reversed(heard):
+        row = sentence.row[max(0, at - 7) : at]
+        if not (_AGENTS.isdisjoint(row) or _WILL.isdisjoint(row)):
+            return amount  # "I would charge you USD 45"
     for sentence, at, amount in heard:
         if _near(sentence.row, at, _PRICES, 5, 3) or _tagged(sentence.row, at):
             return amount
     return heard[-1][2]
+
+
+def _altered(row: Sequence[str], at: int) -> bool:
+    """As in "lowered to USD 30", "it goes up to USD 110"."""
+    lo = _start(row, at)
+    return row[lo - 1 : lo] == ["to"] and not _ALTERS.isdisjoint(row[max(0, lo - 6) : lo])
+
+
+def usual(sentence: Sentence, at: int) -> bool:
+    """As in "usually USD 65", "the list price is USD 65"."""
+    return at in sentence.usual or not _STANDARD.isdisjoint(sentence.row[max(0, at - 7) : at])
 
 
 def due(sentence: Sentence) -> list[tuple[int, int]]:
@@ -61,7 +87,7 @@ def due(sentence: Sentence) -> list[tuple[int, int]]:
 
 def free(row: Sequence[str]) -> bool:
     """Whether something costs nothing; a free room is none of it."""
-    if "complimentari" in row or ("nothing" in row and "pay" in row):
+    if "complimentari" in row or ("nothing" in row and "pay" in row and "else" not in row):
         return True
     return any(
         (word == "free" and (row[at + 1 : at + 2] == ["of"] or row[at - 1 : at] == ["for"]))
@@ -104,6 +130,8 @@ def _after(row: Sequence[str], at: int) -> Sequence[str]:
 
 def _returned(row: Sequence[str], at: int) -> bool:
     lo, after = _start(row, at), _after(row, at)
+    if "waiv" in after or "away" in after or "awai" in after:
+        return True  # "the usual fee of USD 60 is waived"
     if not _BACK.isdisjoint(after[:3]):
         return True
     for near in range(lo - 1, max(-1, lo - 6), -1):

@@ -13,7 +13,8 @@ from tb_envs.authoring.persona import Consent, Lines, Offer, Persona
 
 from .heard import Phrase, Sentence, Understood, phrases
 from .likeness import alike
-from .prices import due, payable
+from .prices import due, payable, usual
+from .values import Value
 from .words import each
 
 _POINTERS = each("it that them one")
@@ -53,6 +54,12 @@ class Proposals:
         self._consents = [(consent, phrases(consent.about)) for consent in consents]
         self._taken = ""
         self._awaits = ""
+
+    def fresh(self) -> Proposals:
+        """The same answers in another talk, where nothing is taken yet."""
+        other = object.__new__(Proposals)
+        other.__dict__.update(self.__dict__)
+        return other
 
     def offers(self, heard: Understood, acts: set[str]) -> list[Answer]:
         """Answers to the offers that were recognised in the message, and to the price of one already taken."""
@@ -101,6 +108,11 @@ class Proposals:
             Answer(f"declined:{offer.name}", offer.says if offer.answer == "decline" else offer.says_no, "decline")
             for offer in refused[:1]
         ]
+
+    def offered(self, value: Value) -> bool:
+        """Whether an offer is about the value: what to choose, then, is answered by the offer."""
+        plain = value.kind in ("text", "place")
+        return plain and any(not value.words.isdisjoint(phrase) for known in self._offers for phrase in known.words)
 
     def _take(self, offer: Offer) -> Answer:
         self._taken, self._awaits = offer.name, ""
@@ -181,7 +193,7 @@ def _price_of(sentence: Sentence, offer: Offer, offered: Mapping[str, object], h
             amounts = due(follow[0])[:1]
     if not amounts:
         return _named_price(heard) if len(offered) == 1 else None
-    if len(amounts) == 1 and len(offered) == 1:
+    if len(amounts) == 1 and len(offered) == 1 and not usual(sentence, amounts[0][0]):
         return amounts[0][1]
     if len(offered) == 1:
         return _named_price(heard)

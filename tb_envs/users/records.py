@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from .clauses import Clause
 from .phrases import stem_set
-from .words import each
+from .words import Is, each
 
 DATA = stem_set(
     "name surname spelling address phone number detail details data information particulars entry correction identity"
@@ -25,10 +25,13 @@ THINGS = stem_set(
     " one first second request it that everything all they them both those these"
 )
 """What requests are about."""
+_FIGURES = (Is.AMOUNT, Is.DATE, Is.TIME, Is.ID)
+GOODS = THINGS - each("it that they them both al everything one first second those")
 MONEYS = stem_set(
     "refund money amount sum credit points nights fund difference reimbursement usd fee cash deposit cent"
 )
 _STOPS = each("to in on for from with under at as by into of off onto via that which who so and because than")
+_PEOPLE = each("you us me yourself")
 _AUX = each("is are was were hav been be get wil")
 
 
@@ -53,6 +56,16 @@ def object_of(clause: Clause, at: int) -> list[str]:
         if row[here] in _STOPS and row[here] != "that":
             return row[at + 1 : here]
     return row[at + 1 : end]
+
+
+def strange(clause: Clause, at: int) -> bool:
+    """As in "I've moved your call", "the tariff board was changed": nothing that requests are about."""
+    thing = object_of(clause, at)
+    if not thing or not THINGS.isdisjoint(thing) or not _PEOPLE.isdisjoint(thing):
+        return False
+    if any(clause.words[near].kind in _FIGURES for near in clause.values):
+        return False
+    return GOODS.isdisjoint(clause.row[at + 1 : at + 6])
 
 
 def of_data(clause: Clause, at: int) -> bool:

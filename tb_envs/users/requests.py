@@ -90,12 +90,26 @@ class Errand:
     end: str = ""
     """How it ended, as last heard."""
     gave_in: bool = False
+    _words: set[str] | None = None
+
+    def fresh(self) -> Errand:
+        """The same request in another talk."""
+        return Errand(
+            self.opens,
+            self.after,
+            self.topic,
+            self.presses,
+            self.gives_in,
+            self.knows,
+            self.replaces,
+            self.state,
+            _words=self.words,
+        )
 
     @property
     def actions(self) -> set[str]:
         """The kinds of action its words name."""
-        lines = [self.opens] if isinstance(self.opens, str) else self.opens
-        words = {stem for line in lines for stem in stems(line)} | {stem for phrase in self.topic for stem in phrase}
+        words = self.words
         return {ACTION_OF[word] for word in words if word in ACTION_OF} | {
             action for pair, action in _IMPLIED.items() if not pair.isdisjoint(words)
         }
@@ -108,8 +122,10 @@ class Errand:
     @property
     def words(self) -> set[str]:
         """All its words."""
-        lines = [self.opens] if isinstance(self.opens, str) else self.opens
-        return {stem for line in lines for stem in stems(line)} | {stem for phrase in self.topic for stem in phrase}
+        if self._words is None:
+            lines = [self.opens] if isinstance(self.opens, str) else self.opens
+            self._words = {stem for line in lines for stem in stems(line)}.union(*self.topic)
+        return self._words
 
 
 def errands(persona: Persona) -> list[Errand]:

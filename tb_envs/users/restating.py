@@ -9,26 +9,42 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .clauses import Clause
-from .dating import MONTH_STEMS, ORDINALS, days, hours
+from .dating import HOURISH, MONTH_STEMS, ORDINALS, days, hours
 from .lexicon import EXAMPLES, OTHERS
 from .naming import counts, slips, wordings
 from .phrases import Span, stems
 from .scene import Restated, Scene, denied, impersonal
-from .values import Value, Values, digits, squash
+from .values import NUMBERS, Value, Values, digits, squash
 from .words import Is, Token, cents, each
 
 _CURRENCY = each("usd eur gbp chf dollar dollars euro euros pound pounds bucks cad aud francs cents")
+_MONEY = each("dollar euro pound franc")
+_TEENS = "thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_NUMERALS = {
+    **NUMBERS,
+    **{word: at for at, word in enumerate(_TEENS.split(), 13)},
+    **{word: at * 10 for at, word in enumerate(_TENS.split(), 2)},
+    "hundred": 100,
+    "thousand": 1000,
+}
+_TELLING = MONTH_STEMS | _MONEY | HOURISH | EXAMPLES
+"""Without one of these, and without a figure, a clause tells no date, hour, amount or example."""
 _PAID = frozenset(stems("charged paid amount total cost pay expected price"))
 _DISPUTED = _PAID | each("about disput claim")
 _MAY = each("can could may might")
 _PARTLY = each("only free first other rest these remain instead of more")
 _PHONE = 7
 """Digits of a telephone number, at least."""
+_SHORT = 9
+"""Words of a check that has nothing but the value in it."""
 _COIN = 2
 """Digits of the cents in "36 dollars 50"."""
 
 
-def restated(clause: Clause, found: list[Span], known: Values, checking: bool, consenting: bool) -> Restated:
+def restated(
+    clause: Clause, found: list[Span], known: Values, checking: bool, consenting: bool, about: frozenset[str]
+) -> Restated:
     """What the clause restates of `known`.
 
     Args:
@@ -37,24 +53,45 @@ def restated(clause: Clause, found: list[Span], known: Values, checking: bool, c
         known: the customer's values by fact.
         checking: the agent asks whether it is right.
         consenting: the agent asks for a go-ahead: values are part of what would be agreed to.
+        about: the facts that a check of the message names.
     """
     out = Restated()
-    if not checking and EXAMPLES.intersection(clause.row) and all(t.text != "looked" for t in clause.words):
+    row = clause.row
+    telling = not _TELLING.isdisjoint(row)
+    if telling and not checking and not EXAMPLES.isdisjoint(row) and all(t.text != "looked" for t in clause.words):
         return out
-    named = {span.means.fact: span for span in found if span.means.loose}
-    named |= {span.means.fact: span for span in found if not span.means.loose}
-    scene = Scene(clause, found, known, checking, checking or consenting, out, named)
+    named = dict[str, Span]()
+    if found:
+        named = {span.means.fact: span for span in found if span.means.loose}
+        named |= {span.means.fact: span for span in found if not span.means.loose}
+    scene = Scene(clause, found, known, checking, checking or consenting, out, named, about)
     if clause.values:
         out.amounts = _amounts(clause.words, clause.values)
         _exact(scene)
-    if clause.values or not (ORDINALS.isdisjoint(clause.row) or MONTH_STEMS.isdisjoint(clause.row)):
+    elif telling and not _MONEY.isdisjoint(row):
+        out.amounts = _worded(clause.words)
+    if known.of["date"] and (
+        _dated(clause) or (telling and not (ORDINALS.isdisjoint(row) or MONTH_STEMS.isdisjoint(row)))
+    ):
         days(scene, consenting)
-    if known.of["time"]:
+    if known.of["time"] and (clause.values or (telling and not HOURISH.isdisjoint(row))):
         hours(scene)
     if checking or consenting or found or known.contested:
         wordings(scene)
-    slips(scene)
+    if clause.capitals and known.of["name"]:
+        slips(scene)
     return out
+
+
+def _dated(clause: Clause) -> bool:
+    """Whether it can tell a day."""
+    words = clause.words
+    months = not MONTH_STEMS.isdisjoint(clause.row)
+    for at in clause.values:
+        kind = words[at].kind
+        if kind is Is.DATE or (kind is Is.NUMBER and (months or words[at].text[-1].isalpha())):
+            return True
+    return months and not ORDINALS.isdisjoint(clause.row)
 
 
 def _amounts(words: list[Token], places: list[int]) -> list[tuple[int, int]]:
@@ -69,6 +106,28 @@ def _amounts(words: list[Token], places: list[int]) -> list[tuple[int, int]]:
             number = cents(text)
             if number is not None:
                 out.append((at, number))
+    return out
+
+
+def _worded(words: list[Token]) -> list[tuple[int, int]]:
+    """As in "one hundred and forty dollars"."""
+    out: list[tuple[int, int]] = []
+    for at, token in enumerate(words):
+        if token.stem in _MONEY and at and words[at - 1].text in _NUMERALS:
+            lo = at
+            while lo and (words[lo - 1].text in _NUMERALS or (words[lo - 1].text == "and" and lo < at)):
+                lo -= 1
+            whole = part = 0
+            for word in words[lo:at]:
+                number = _NUMERALS.get(word.text, 0)
+                if number == 100:
+                    part = (part or 1) * 100
+                elif number == 1000:
+                    whole, part = (part or 1) * 1000, 0
+                else:
+                    part += number
+            if whole + part:
+                out.append((at - 1, (whole + part) * 100))
     return out
 
 
@@ -111,8 +170,9 @@ def _exact(scene: Scene) -> None:
         elif at in money:
             for value in known.of["amount"]:
                 if value.number is not None:
-                    about = scene.names(value) or (scene.checking and not _DISPUTED.isdisjoint(row))
-                    scene.judge(value, money[at] == value.number, scene.asking and about)
+                    named = scene.names(value) or value.group in scene.about
+                    told = scene.checking and (not _DISPUTED.isdisjoint(row) or len(row) < _SHORT)
+                    scene.judge(value, money[at] == value.number, scene.asking and (named or told))
         elif token.kind is Is.NUMBER:
             run, hi = token.text if token.text.isdecimal() else digits(token.text), at + 1
             while hi < len(words) and words[hi].kind is Is.NUMBER and len(run) < 15 and "." not in words[hi].text:
@@ -151,14 +211,9 @@ def _identifier(scene: Scene, at: int, key: str) -> None:
         span = scene.named.get(value.group)
         named = span is not None and 0 <= at - span.hi < 4
         alike = value.key.rstrip("0123456789") == prefix
-        if (alike and (scene.asking or named or _echoes(scene.clause, key, value.key))) or (named and scene.asking):
+        if (alike and (scene.asking or named)) or (named and scene.asking):
             scene.out.wrong.append(value.fact)
             return
-
-
-def _echoes(clause: Clause, heard: str, own: str) -> bool:
-    """As in "LA-33817, I have noted it.": nothing but the customer's id with a slip in it."""
-    return len(clause.row) == 1 and heard != own and sorted(heard) == sorted(own)
 
 
 def _number(scene: Scene, at: int, token: Token) -> None:

@@ -5,7 +5,7 @@ Refuses to read values: that is the business of `restating.py`, `dating.py` and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from .clauses import Clause
 from .phrases import Span
@@ -20,16 +20,19 @@ _RULES = each(
 )
 _FREE = (["free", "until"], ["free", "til"], ["free", "befor"], ["free", "up"])
 _FILES = each("record system file data list book side end screen database computer note log register ledger folio")
+_SHOWS = each("show list say count record hav")
 _OWN = each("booking stay")
 
 
-@dataclass(slots=True)
 class Restated:
     """Facts that were restated rightly and wrongly, and (position, cents) of every amount."""
 
-    right: list[str] = field(default_factory=list[str])
-    wrong: list[str] = field(default_factory=list[str])
-    amounts: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    __slots__ = ("amounts", "right", "wrong")
+
+    def __init__(self) -> None:
+        self.right: list[str] = []
+        self.wrong: list[str] = []
+        self.amounts: list[tuple[int, int]] = []
 
 
 @dataclass(slots=True)
@@ -44,6 +47,8 @@ class Scene:
     out: Restated
     named: dict[str, Span]
     """The facts it names, and where."""
+    about: frozenset[str]
+    """The facts that a check of the message names."""
 
     def names(self, value: Value) -> bool:
         """Whether the clause names the fact."""
@@ -74,7 +79,7 @@ def impersonal(clause: Clause) -> bool:
         return True
     if "your" in clause.dets or "you" in row:
         return False
-    if any(det == "our" and row[at] not in _FILES for at, det in enumerate(clause.dets)):
+    if _SHOWS.isdisjoint(row) and any(det == "our" and row[at] not in _FILES for at, det in enumerate(clause.dets)):
         return True  # "our weekly pass is good for 7 nights"
     return clause.general or clause.words[0].text == "guests" or any(token.text in _RULES for token in clause.words)
 

@@ -18,22 +18,26 @@ from collections.abc import Sequence, Set
 from tb_envs.authoring.persona import Persona, Vocabulary
 
 from .checking import are_you
-from .contrasts import claims, contrary
 from .courtesy import IDLES, Courtesy
 from .ends import DONE, NOT_FOUND, OBSTACLE, PENDING, REFUSED, WAIT
-from .heard import Understood, phrases
+from .heard import Understood
 from .phrasing import LINES
-from .proposals import Answer, Proposals
+from .proposals import Answer
 from .reply import Reply
-from .requests import MAIN, Errand, content_of, differs
+from .requests import Errand
 from .understanding import understand
 from .verdicts import regrets, stands, verdicts
+from .wished import restated_request
+from .words import each
 
 CONNECTED = ("And", "Also", "One", "Oh", "By", "Actually", "Another", "While", "Besides", "Plus", "Wait", "There")
 """Beginnings of a request that brings its own connection along."""
 ROUNDS = 3
 """Answers after the goodbye, at most."""
+_IDENTITY = frozenset(("id", "name", "email", "phone"))
 _SAID = frozenset((DONE, REFUSED, PENDING))
+_THIRD_PERSONS = each("they it he she")
+_AUXILIARIES = each("wil would is are was were do did hav can could not")
 
 
 class ScriptedUser(Courtesy):
@@ -41,9 +45,8 @@ class ScriptedUser(Courtesy):
 
     def __init__(self, persona: Persona, vocabulary: Vocabulary | None = None, seed: int = 0) -> None:
         super().__init__(persona, vocabulary, seed)
-        self._proposals = Proposals(persona)
-        self._secrets = [(secret, phrases(secret.only_if)) for secret in persona.secrets]
-        self._about = [(phrases(key.split("|")), line) for key, line in persona.about.items()]
+        self._proposals = self._ready.proposals.fresh()
+        self._secrets, self._about = self._ready.secrets, self._ready.about
         self._rounds = 0
         self._parted = False
 
@@ -153,41 +156,38 @@ class ScriptedUser(Courtesy):
                     self._say(LINES["no"])
                 self._say(memory.line(fact))
                 self._act(f"corrected:{fact}")
-        if heard.checking and heard.right and (not heard.goal or "check" in heard.cues):
+        verdict = self._request(heard) if heard.sure and not heard.consent and not wrong else ""
+        if verdict == "corrected" and not (
+            heard.wishes and all(memory.values[fact].kind in _IDENTITY for fact in heard.right)
+        ):
+            verdict = "" if heard.right else verdict
+        if heard.checking and heard.right and (not heard.goal or "check" in heard.cues) and verdict != "corrected":
             right = [fact for fact in heard.right if fact not in hidden]
             if right:
                 self._say(LINES["rest_right" if wrong else "yes_right"])
             for fact in right:
                 self._act(f"confirmed:{fact}")
+            if right and heard.wishes and verdict == "confirmed":
+                self._act("confirmed:request")
         claimed = memory.resolved([(group, True) for group in heard.claimed if group != "booking" or not heard.contact])
         for fact in claimed:
             if fact in memory.lacks:
                 self._give(fact)
-        if heard.sure and not heard.consent and not self._acts:
-            self._sure(heard)
+        if verdict and not self._acts:
+            self._sure(verdict)
         return any(act.startswith("corrected:") for act in self._acts)
 
-    def _sure(self, heard: Understood) -> None:
-        """As in "So you want to cancel, is that right?"."""
+    def _request(self, heard: Understood) -> str:
+        """What a restated request is worth: `confirmed`, `corrected` or `unknown`."""
         named = [errand for errand in self._errands if errand.state != "waiting"]
-        mine = set[str]().union(*(errand.actions for errand in named))
-        theirs = content_of(word for sentence in heard.sentences for word in sentence.row)
-        shared = any(not errand.content.isdisjoint(theirs) for errand in named)
-        main = heard.actions & MAIN
-        if main:
-            other = not main & mine and (bool(mine & MAIN) or not shared)
-        else:
-            other = bool(heard.actions) and not heard.actions & mine and not shared
-        said = claims(sentence.row for sentence in heard.sentences)
-        if not other and not (main and main & mine):
-            other = all(differs(errand.words, said) for errand in named)
-        other = other or all(contrary(errand.words, said) for errand in named)
-        if not other and "both" in set[str]().union(*(sentence.stems for sentence in heard.sentences)):
-            other = all(differs(errand.words, {"both"}) for errand in named)
-        if heard.valued and not heard.actions & mine and not shared and not other:
+        return restated_request(named, heard)
+
+    def _sure(self, verdict: str) -> None:
+        """As in "So you want to cancel, is that right?"."""
+        if verdict == "unknown":
             self._say(LINES["unknown"])
             self._act("unknown")
-        elif other:
+        elif verdict == "corrected":
             self._say(LINES["that_is_wrong"])
             self._say(self._errands[0].opens)
             self._act("corrected:request")
@@ -203,6 +203,10 @@ class ScriptedUser(Courtesy):
         facts = [
             fact for fact in facts if f"confirmed:{fact}" not in self._acts and f"corrected:{fact}" not in self._acts
         ]
+        if offered and facts:  # "the suite or the deluxe: which one would you prefer?"
+            facts = [
+                fact for fact in facts if fact not in memory.values or not self._proposals.offered(memory.values[fact])
+            ]
         if self.persona.manner == "slow" and len(facts) > 1:
             memory.owed = facts[1:]
             facts = facts[:1]
@@ -220,8 +224,16 @@ class ScriptedUser(Courtesy):
         """Without the facts it has never heard of, where the message has an answer without them."""
         memory = self._memory
         if "told:secret" in self._acts:
-            callers = {"caller", "own_name"}  # "are you the guest?" is answered by the secret
+            callers = {"caller", "caller!", "own_name"}  # "are you the guest?" is answered by the secret
             facts = memory.resolved([ask for ask in heard.asks if ask[0] not in callers])
+        if (
+            facts
+            and REFUSED in heard.ends
+            and not any(one.inquires for one in heard.sentences)
+            and any("without" in one.stems for one in heard.sentences)
+            and all(fact not in memory.texts for fact in facts)
+        ):
+            return []  # "without your date of birth I'm not allowed to, so I must turn it down"
         strays = [fact for fact in facts if fact not in memory.texts and fact not in memory.lacks]
         if not strays:
             return facts
@@ -253,7 +265,7 @@ class ScriptedUser(Courtesy):
         """A question that it has no answer to."""
         if NOT_FOUND in heard.ends and self._memory.given_ids():
             return False
-        asked = (heard.question or heard.asks) and heard.known and not heard.second
+        asked = (heard.question or heard.asks) and heard.known and not heard.second and not _rhetorical(heard)
         if asked and not self._acts and not heard.ends & {DONE, REFUSED, PENDING}:
             self._say(LINES["unknown"])
             self._act("unknown")
@@ -371,6 +383,14 @@ class ScriptedUser(Courtesy):
             return self._reply()
         self._left = True
         return Reply(self._pick(LINES["bye"]), True, ("left",))
+
+
+def _rhetorical(heard: Understood) -> bool:
+    """As in "some weeks just won't end, will they?": a tag that wants no answer."""
+    return not heard.asks and all(
+        not one.inquires or (len(one.row) > 4 and one.row[-1] in _THIRD_PERSONS and one.row[-2] in _AUXILIARIES)
+        for one in heard.sentences
+    )
 
 
 def _same_question(heard: Set[str], listed: Sequence[Set[str]]) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from .checking import STAFF
 from .clauses import Clause
-from .lexicon import ASK_VERBS, COMMANDS
+from .lexicon import ASK_VERBS, COMMANDS, DOMAIN
 from .phrases import stem_set
 from .words import each
 
@@ -26,6 +26,7 @@ _ODD = stem_set(
     "funny strange odd curious amazing wonderful weird crazy incredible annoying awful terrible ironic typical lovely"
     " nice sad silly ridiculous remarkable fascinating interesting great hilarious mad"
 )
+_KIND = each("kind thoughtful sweet good excit lucki clever")
 _TELLING = (
     ASK_VERBS
     | COMMANDS
@@ -34,30 +35,42 @@ _TELLING = (
     )
 ) - stem_set("forward")
 _CASES = each("if when cas")
+_MUSING = each("not who ask know alwai without forget anyone anybody what how hav god heaven goodnes")
+"""Words without one of which nothing is a rhetorical question."""
+_TO_DO_WITH = ["hav", "to", "do", "with"]
 _WANTING = stem_set("need want require ask")
 _ASKING = stem_set("ask need want require request get turn come collect take")
 _PLACES = (["check", "in"], ["at", "desk"], ["on", "arriv"], ["upon", "arriv"], ["you", "arriv"], ["at", "arriv"])
 _NEEDLESS = each("necessari needed required mandatori requir need obligatori important relevant essential")
+_INQUIRING = each("how which")
+_AT = each("check at on upon you")
 _NEEDLESS_THINGS = ("optional", "unnecessari", "superfluou")
 _SUFFICING = each("do enough suffic suffici need want requir")
+_DENYING = each("not never no nothing forget do skip") | _WANTING | frozenset(_NEEDLESS_THINGS)
 _OTHERS = each("they colleagu team he she desk reception someone")
 
 
 def settle(heard: Sequence[Clause]) -> None:
     """Mark the clauses that ask for nothing."""
     staff = False
+    some = any("which" in clause.row for clause in heard)
     for clause in heard:
         row = clause.row
-        if "which" in row:
+        if not some:
+            pass
+        elif "which" in row:
             if staff or not STAFF.isdisjoint(row):
                 clause.labels.pop("alternative", None)  # "which of our colleagues was it?"
+            elif row[:2] == ["which", "of"] and clause.dets[2:3] == ["your"] and row[2] not in DOMAIN:
+                clause.labels.pop("alternative", None)  # "which of your singers …, and which of them …?"
+                staff = True
         else:
             staff = not STAFF.isdisjoint(row)
-        if (row[0] in _LEADS or "ask" in row) and rhetorical(clause):
+        if not _MUSING.isdisjoint(row) and (row[0] in _LEADS or "ask" in row) and rhetorical(clause):
             clause.idle, clause.question = len(row), False
             for label in _MOODS:
                 clause.labels.pop(label, None)
-        elif not (clause.question or TRIGGERS.isdisjoint(row)) and unasked(clause):
+        elif not (clause.question or TRIGGERS.isdisjoint(row) or row[0] in _INQUIRING) and unasked(clause):
             clause.idle = _reach(clause)
             if clause.idle == len(row):
                 clause.labels.pop("ask", None)
@@ -85,7 +98,7 @@ def rhetorical(clause: Clause) -> bool:
     if first == "who":
         if second in ("would", "could", "wil") and head[2:3] in (["hav"], ["not"], ["want"], ["belief"], ["believ"]):
             return True
-        return head[1:3] == ["do", "not"] or (second == "know" and not clause.question)
+        return head[1:3] in (["do", "not"], ["hav", "not"]) or (second == "know" and not clause.question)
     if first in ("is", "are", "do", "did", "was") and "not" in head[1:3]:
         return not _ODD.isdisjoint(row[1:6]) or (
             first == "do" and bool({"hate", "lov", "hat", "think"} & set(row[2:5]))
@@ -96,7 +109,11 @@ def rhetorical(clause: Clause) -> bool:
         return True
     if first == "what" and len(row) > 1 and clause.dets[1] in ("a", "an") and not clause.question:
         return True
+    if first == "how" and (second in _ODD or second in _KIND) and not clause.question:
+        return True  # "how nice that you want a better room"
     if first == "what" and second == "would" and "without" in row:
+        return True
+    if first in ("what", "how") and "you" not in row and any(row[at : at + 4] == _TO_DO_WITH for at in range(len(row))):
         return True
     if first in ("why", "how") and "alwai" in row and "you" not in row:
         return True
@@ -116,6 +133,8 @@ def unasked(clause: Clause) -> bool:
 def _denied(clause: Clause, row: list[str]) -> bool:
     """As in "You needn't tell me", "no need to look", "there is nothing I need", "I'd only need it if …"."""
     for at, word in enumerate(row):
+        if word not in _DENYING:
+            continue
         follow = row[at + 1 : at + 5]
         if word == "not":
             before = clause.words[at - 1].text if at else ""
@@ -173,10 +192,11 @@ def _put_off(clause: Clause, row: list[str]) -> bool:
     """As in "I will ask for your e-mail afterwards", "the phone number can wait"."""
     if row[-1] == "wait" and row[-2:-1] == ["can"]:
         return True
-    soon = row[-2:] in (["in", "minute"], ["in", "second"], ["in", "moment"])
+    if _ASKING.isdisjoint(row) and row[-1] not in _LATER:
+        return False
+    soon = row[-2:] in (["in", "minut"], ["in", "second"], ["in", "moment"])
     when = soon or not _LATER.isdisjoint(row) or ["after", "that"] in (row[-2:], row[:2])
-    place = any(row[at : at + 2] in _PLACES for at in range(len(row)))
-    if not when and not place:
+    if not when and (_AT.isdisjoint(row) or not any(row[at : at + 2] in _PLACES for at in range(len(row)))):
         return False
     if row[-1] in _LATER and not {"i", "we"}.isdisjoint(row):
         return True
@@ -194,7 +214,7 @@ def _rule(clause: Clause, row: list[str]) -> bool:
             break
         if token.text in _PLURALS and not clause.dets[at].startswith("you"):
             return "to" not in row[at : at + 4] or "need" not in row
-    for at, token in enumerate(clause.words):
+    for at, token in enumerate(clause.words if "ask" in row else ()):
         if token.text == "asked" and row[at + 1 : at + 2] == ["for"] and row[at - 1] in ("be", "are", "is", "get"):
             return True
     return row[:1] == ["when"] and len(clause.words) > 1 and clause.words[1].text in _PLURALS

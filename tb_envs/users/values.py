@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
+from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from .phrases import stems
@@ -36,6 +37,8 @@ _HALVES = {("half", "past"): 30, ("quarter", "past"): 15, ("quarter", "to"): -15
 _HALF_DAYS = each("am pm clock h hrs")
 _AT = each("at until til till around by about")
 _AFTER_HOUR = each("on in to is would right correct yes at sharp and or instead then for as which that it latest")
+LEAST = 4
+"""Letters of a name from which on another word can be a slip of it."""
 _RELATIONS = frozenset(
     stems(
         "wife husband spouse daughter son mother father sister brother aunt uncle cousin niece nephew assistant"
@@ -73,6 +76,11 @@ class Value:
     def plain(self) -> bool:
         """Whether only its own words can tell it: no other spelling, no list of what else there is."""
         return not self._same_as and not self._values and self.group not in ("room", "room_type", "caller")
+
+    @property
+    def spelled_otherwise(self) -> bool:
+        """Whether it has other spellings: those its author gave, or those of a number plate."""
+        return bool(self._same_as) or (self.kind == "text" and any(map(str.isdigit, self.text)))
 
     @_once
     def key(self) -> str:
@@ -117,7 +125,7 @@ class Value:
     @_once
     def texts(self) -> frozenset[str]:
         """Its words as they are heard, for names."""
-        return frozenset(token.text for token in tokens(self.text) if token.part != MARK)
+        return _texts(self.text)
 
     @_once
     def numbered(self) -> bool:
@@ -127,8 +135,7 @@ class Value:
     @_once
     def words(self) -> frozenset[str]:
         """Its stems."""
-        own = frozenset(stem for stem in stems(self.text) if stem not in SKIP)
-        return (own - {"room"}) or own
+        return _words(self.text)
 
     @_once
     def others(self) -> frozenset[str]:
@@ -136,7 +143,23 @@ class Value:
         if self.group == "caller":
             return _RELATIONS - self.words if not _RELATIONS.isdisjoint(self.words) else frozenset()
         others = (*self._values, *_ROOMS) if self.group in ("room", "room_type") else self._values
-        return frozenset(stem for other in others for stem in stems(other)) - self.words
+        return frozenset[str]().union(*map(_all_stems, others)) - self.words
+
+
+@lru_cache(maxsize=4096)
+def _texts(text: str) -> frozenset[str]:
+    return frozenset(token.text for token in tokens(text) if token.part != MARK)
+
+
+@lru_cache(maxsize=4096)
+def _all_stems(text: str) -> frozenset[str]:
+    return frozenset(stems(text))
+
+
+@lru_cache(maxsize=4096)
+def _words(text: str) -> frozenset[str]:
+    own = _all_stems(text) - SKIP
+    return (own - {"room"}) or own
 
 
 class Values(dict[str, Value]):
@@ -151,6 +174,26 @@ class Values(dict[str, Value]):
             self.of[value.kind].append(value)
         self.contested = any(value.contested for value in known.values())
         self.wordy = [value for kind in ("name", "place", "text") for value in self.of[kind]]
+
+    @_once
+    def worded(self) -> frozenset[str]:
+        """The words of all names, places and texts."""
+        return frozenset(text for value in self.wordy for text in value.heard_as)
+
+    @_once
+    def odd(self) -> bool:
+        """Whether a name, place or text can be told by other words than its own."""
+        return any(value.spelled_otherwise for value in self.wordy)
+
+    @_once
+    def called(self) -> frozenset[str]:
+        """The words of all names."""
+        return frozenset(text for value in self.of["name"] for text in value.texts)
+
+    @_once
+    def slipped(self) -> list[tuple[Value, list[str]]]:
+        """Every name with those of its words that are long enough to be recognised with a slip in them."""
+        return [(value, [text for text in sorted(value.texts) if len(text) >= LEAST]) for value in self.of["name"]]
 
 
 def squash(text: str) -> str:
@@ -242,6 +285,9 @@ def times(words: list[Token], bare: bool = False) -> list[tuple[int, int]]:
             if past or (told and 0 < hour < 13 and not (after and after[0] == "of")):
                 out += [(at, hour * 60 + past), (at, (hour * 60 + past + 720) % 1440)]
             continue
+        if half == "clock" and not part and 0 < hour < 12 and token.kind is not Is.TIME:
+            out += [(at, hour * 60 + past), (at, (hour + 12) * 60 + past)]
+            continue
         if hour < 12 and (half == "pm" or (part and part != "morning")):
             hour += 12
         elif hour == 12 and half == "am":
@@ -271,9 +317,11 @@ def _at_month(words: list[Token], at: int) -> list[tuple[int, int, Day]]:
     return out
 
 
-def _days(text: str) -> list[Day]:
+@lru_cache(maxsize=4096)
+def _days(text: str) -> tuple[Day, ...]:
     words = [token for token in tokens(text) if token.part != MARK]
-    return [day for _, _, day in dates(words, [at for at, token in enumerate(words) if token.kind is not Is.WORD])]
+    places = [at for at, token in enumerate(words) if token.kind is not Is.WORD]
+    return tuple(day for _, _, day in dates(words, places))
 
 
 def _year(token: Token) -> int:
@@ -307,7 +355,9 @@ def _around(words: list[Token], at: int) -> tuple[int, int, int]:
 def same_day(one: Day, other: Day) -> bool:
     """Equal as far as both say (month 0: only the day is told); `03/04` fits in either order."""
     if one[0] and other[0] and one[0] != other[0]:
-        return False
+        short = min(one[0], other[0])
+        if short > 99 or short != max(one[0], other[0]) % 100:  # "30/11/79"
+            return False
     if not (one[1] and other[1]):
         return one[2] == other[2]  # "on the 12th"
     if one[1] < 0:

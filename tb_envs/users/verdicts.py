@@ -10,7 +10,10 @@ from collections.abc import Sequence
 from .ends import (
     APPROVED,
     ARRIVES,
+    DECIDING,
+    DEED,
     DONE,
+    EXCEPT,
     HELPED,
     INABLE,
     INSISTING,
@@ -23,6 +26,7 @@ from .ends import (
     RECORDED,
     REFUSED,
     REGRETS,
+    RULE,
     TICKET,
     UNVERIFIED,
     WAIT,
@@ -33,7 +37,7 @@ from .requests import Errand
 
 _ALL = frozenset(("both", "everything", "all"))
 _SAID = frozenset((DONE, REFUSED, PENDING, INABLE))
-_DELAYS = frozenset((WAIT, PROMISE, OBSTACLE, RECORDED, NOT_YET))
+_DELAYS = frozenset((WAIT, PROMISE, OBSTACLE, RECORDED, NOT_YET, EXCEPT))
 _OTHER = frozenset(("help", "goal", "wait", "hyp", "ask", "whole"))
 
 
@@ -49,6 +53,8 @@ def verdicts(heard: Understood, pending: Sequence[Errand], busy: bool) -> list[t
         return []
     if RECORDED in heard.ends:
         _as_asked(heard, pending)
+    if DEED in heard.ends and busy:
+        _about(heard, pending)
     shares: dict[int, set[str]] = {at: set() for at in range(len(pending))}
     if len(pending) == 1:
         shares[0] = heard.ends
@@ -78,20 +84,30 @@ def _as_asked(heard: Understood, pending: Sequence[Errand]) -> None:
             heard.ends.add(DONE)
 
 
+def _about(heard: Understood, pending: Sequence[Errand]) -> None:
+    """A deed done to what a request is about in its own words ("the dog is noted down") is an end of it."""
+    for sentence in heard.sentences:
+        if DEED in sentence.ends and any(not one.content.isdisjoint(sentence.stems) for one in pending):
+            sentence.ends.add(DONE)
+            heard.ends.add(DONE)
+
+
 def verdict(ends: set[str], heard: Understood, busy: bool) -> str:
     """One word for a set of ends; the worst counts, and half-said ends only when nothing is asked."""
     if REFUSED in ends:
-        return REFUSED
+        return PENDING if DECIDING in ends and DONE not in ends else REFUSED
     if DONE in ends:
         return DONE
     if PENDING in ends:
         return PENDING
     if INABLE in ends:
-        return REFUSED
+        return PENDING if TICKET in ends else REFUSED
     if APPROVED in ends and not busy and PROMISE not in ends:
         return DONE
-    if ARRIVES in ends and not busy:
+    if (ARRIVES in ends or DEED in ends) and not busy:
         return DONE
+    if RULE in ends and not busy and EXCEPT not in ends:
+        return REFUSED
     if KEPT in ends and not busy:
         return REFUSED
     if TICKET in ends and not busy and PROMISE not in ends:

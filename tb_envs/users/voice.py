@@ -9,11 +9,9 @@ from random import Random
 
 from tb_envs.authoring.persona import Lines, Persona, Vocabulary
 
-from .memory import Memory
 from .phrasing import LINES, in_manner
+from .prepared import prepared
 from .reply import Reply
-from .requests import errands
-from .vocabulary import compiled
 
 
 class Voice:
@@ -22,8 +20,9 @@ class Voice:
     def __init__(self, persona: Persona, vocabulary: Vocabulary | None = None, seed: int = 0) -> None:
         self.persona = persona
         self._random = Random(seed)
-        self._memory = Memory(persona, compiled(vocabulary))
-        self._errands = errands(persona)
+        self._ready = prepared(persona, vocabulary)
+        self._memory = self._ready.memory.fresh()
+        self._errands = [errand.fresh() for errand in self._ready.errands]
         self._done: set[str] = set()
         self._parts: list[str] = []
         self._acts: list[str] = []

@@ -5,24 +5,45 @@ Refuses what is expressly not asked for (`unasked.py`), and to guess where a go-
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .asking import asked
-from .associating import OLD, POINTS, guess, listed
+from .associating import OLD, POINTS, RELATION, foreign, guess, listed
 from .clauses import Clause
+from .lexicon import ASK_VERBS, NEED_VERBS, QUESTION_WORDS
+from .narrowing import closed
 from .phrases import Span, stem_set
 from .values import Values
 from .vocabulary import Compiled
-from .wishing import question_word
+from .wishing import fragment, question_word
 from .words import each
 
-_HOMES = stem_set("home street postal post billing residential delivery shipping live house mailing")
+_HOMES = stem_set(
+    "home street postal post billing residential delivery shipping live house mailing bill invoice parcel letter"
+    " postcode zip"
+)
 _WISHED = stem_set(
     "would wish like want will plan prefer hope think intend rather shall should new move change instead then"
 )
 _NO_GUESS = frozenset(("else", "second", "smalltalk"))
+_NO_SOFT = frozenset(("wait", "empathy", "goal"))
+_TAKING = each("i we you")
+_GOOD = each("good best contact callback")
+_DEMANDS = each("tel must would blank open mis remain without unles")
 _BOOKED = each("booking stay confirmation")
 _BLOCKS = stem_set("block blocked choir club team rooms ensemble orchestra")
 _LAST = {"departure": "arrival", "new_departure": "new_arrival"}
 _STAYS = each("booking stay trip visit book")
+_PLAIN = each(
+    "arrival departure dates new_arrival new_departure new_dates room_number phone email birth_date postcode first_name"
+    " maiden_name guests plate vehicle"
+)
+_STALE = {"new_arrival": "arrival", "new_departure": "departure", "new_dates": "dates"}
+_DAYS = each("day date morning weekday")
+_CALLING = each("reach cal ring contact phone get")
+_GROUPS = each("group party society association delegation class band")
+_ASKING_NAME = each("under which what how cal")
+_OWN = stem_set("organiser organizer leader contact own yourself you")
 _FRESH = {"arrival": "new_arrival", "departure": "new_departure", "dates": "new_dates"}
 
 
@@ -34,6 +55,7 @@ def wanted(
     known: Values,
     lexicon: Compiled,
     before: Clause | None = None,
+    named: Sequence[Span] = (),
 ) -> list[tuple[str, bool]]:
     """The facts asked for (name, loosely), in order: named outright, else by association.
 
@@ -45,11 +67,22 @@ def wanted(
         known: what the customer knows.
         lexicon: the facts of the domain.
         before: the clause before it, for what "it" stands for.
+        named: the facts that this one names: where it names one outright, "it" can be nothing else.
     """
+    if (
+        named
+        and not found
+        and before is not None
+        and "its" not in clause.dets
+        and not all(span.means.loose for span in named)
+    ):
+        before = None
     if clause.idle:
         found = [span for span in found if span.lo >= clause.idle]
         if not found:
             return []
+    if found and clause.question and (closed(clause, found[0]) or (found[0].lo > 1 and foreign(clause))):
+        return []  # "was the card declined?", "what colour is your card?"
     facts = asked(clause, found, mood, consents)
     if _bare(facts, found, clause.row) and (guessed := _guessed(clause, mood, consents, known, before)):
         return guessed
@@ -60,9 +93,16 @@ def wanted(
         if mood and len(clause.row) > 3 and not consents:
             taken = [(span.lo, span.hi) for span in found if not span.means.loose]
             facts += [(fact, False) for fact in listed(clause, taken, known) if (fact, False) not in facts]
-        if any(_aware(fact, known, lexicon) for fact, _ in facts):
+        if any(_aware(fact, known, lexicon) for fact, _ in facts) or _outright(facts, found):
             return facts
     return _guessed(clause, mood, consents, known, before) or facts
+
+
+def _outright(facts: list[tuple[str, bool]], found: list[Span]) -> bool:
+    """Whether it is said in so many words what is wanted, so that nothing else can be meant."""
+    return any(not loose for _, loose in facts) and any(
+        span.hi - span.lo > 1 and not span.means.loose and span.means.fact in _PLAIN for span in found
+    )
 
 
 def _bare(facts: list[tuple[str, bool]], found: list[Span], row: list[str]) -> bool:
@@ -80,11 +120,45 @@ def _guessed(
         return []
     if consents and not (question_word(clause, 0) or (len(clause.row) > 1 and question_word(clause, 1))):
         return []
-    parts = listed(clause, [], known) if "and" in clause.row else []
+    row = clause.row
+    if not clause.question and not (_NO_SOFT.isdisjoint(clause.labels) and _pressing(clause)):
+        return []
+    if foreign(clause):
+        return []
+    parts = listed(clause, [], known) if "and" in row else []
     facts = parts if len(parts) > 1 else guess(clause, known, before)
-    if not facts and "phone" in known.groups:  # "could I take a number for you?", where *the* number is the booking's
-        facts = ["phone" for stem, det in zip(clause.row, clause.dets, strict=True) if stem == "number" and det == "a"]
+    if not facts and "number" in row and "phone" in known.groups and not _TAKING.isdisjoint(row):
+        at = row.index("number")  # "could I take a number for you?", where *the* number is the booking's
+        near = clause.dets[at - 1 if at and row[at - 1] in _GOOD else at]
+        facts = ["phone"] if near == "a" and clause.words[at].text.startswith("number") else []
     return [(fact, False) for fact in facts[:4]]
+
+
+def _pressing(clause: Clause) -> bool:
+    """Whether a statement demands to be told something, rather than tells in passing how something was."""
+    row = clause.row
+    return (
+        bool(clause.polite)
+        or "ask" in clause.labels
+        or not ASK_VERBS.isdisjoint(row)
+        or not NEED_VERBS.isdisjoint(row)
+        or row[0] in QUESTION_WORDS
+        or (len(row) > 1 and row[1] in QUESTION_WORDS)
+        or fragment(clause)
+        or not _DEMANDS.isdisjoint(row)
+    )
+
+
+def _which_day(row: list[str]) -> bool:
+    return any(word in _DAYS and row[at - 1] in ("which", "what") for at, word in enumerate(row) if at)
+
+
+def _of_group(clause: Clause) -> bool:
+    """As in "under which name is the choir booked?"."""
+    row = clause.row
+    if not _BLOCKS.isdisjoint(row):
+        return True
+    return not _GROUPS.isdisjoint(row) and not _ASKING_NAME.isdisjoint(row) and _OWN.isdisjoint(row)
 
 
 def _aware(fact: str, known: Values, lexicon: Compiled) -> bool:
@@ -104,15 +178,30 @@ def _renewed(clause: Clause, fact: str, known: Values) -> str:
         and not POINTS.isdisjoint(clause.row)
     ):
         return next((own for own in ("loyalty", "member") if own in known.groups), fact)
-    if fact == "name" and "group" in known.groups and not _BLOCKS.isdisjoint(clause.row):
+    if fact == "name" and "group" in known.groups and _of_group(clause):
         return "group"
+    if fact in _STALE and not OLD.isdisjoint(clause.row) and _WISHED.isdisjoint(clause.row):
+        stale = _STALE[fact]  # "for when was the stay originally booked?"
+        return stale if stale in known.groups or stale != "dates" else "arrival"
     if fact in known.groups:
         return fact
-    if fact == "address" and "email" in known.groups and "address" in clause.row and _HOMES.isdisjoint(clause.row):
+    if fact == "address" and "email" in known.groups and "addres" in clause.row and _HOMES.isdisjoint(clause.row):
         return "email"
+    if fact == "charge" and "line" in clause.row and not _CALLING.isdisjoint(clause.row):
+        return "phone"
+    if fact in _STALE and "new" not in clause.row and "instead" not in clause.row:
+        plain = _STALE[fact]
+        if plain in known.groups or (plain == "dates" and not {"arrival", "departure"}.isdisjoint(known.groups)):
+            return plain
+        return fact
     if fact == "card" and not POINTS.isdisjoint(clause.row):
         return next((own for own in ("loyalty", "member") if own in known.groups), fact)
-    fresh, row = _FRESH.get(fact, ""), clause.row
+    row = clause.row
+    if fact == "caller" and (row[:2] == ["are", "you"] or not RELATION.isdisjoint(row)) and fact not in known.groups:
+        return "caller!"
+    fresh = _FRESH.get(fact, "")
+    if fact == "departure" and "hour" in known.groups and fresh not in known.groups and _which_day(row):
+        return "departure!"
     if fact == "dates" and not {"arrival", "departure"}.isdisjoint(known.groups):
         return fact
     if fact == "dates" and not OLD.isdisjoint(row):

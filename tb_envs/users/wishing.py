@@ -5,17 +5,28 @@ Refuses statements, refusals of facts ("I don't need your number"), and what som
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from .clauses import Clause
+from .demanding import (
+    FRAMES,
+    GAVE,
+    MODAL,
+    SUBJECTS,
+    VERBS,
+    aimed,
+    frames,
+    heading,
+    headline,
+    in_force,
+    item,
+    on_file,
+)
 from .lexicon import ASK_VERBS, COMMANDS, GET_VERBS, LOOK, NEED_VERBS, QUESTION_WORDS
 from .phrases import Span, stem_set
 from .words import each
 
-_MODAL = each("can could may might shal should would wil")
 _AGENT = each("i we me us they he she manager system team")
-_SUBJECTS = each("i we you they he she it")
-_VERBS = _SUBJECTS | each("is are was were hav do wil can could would should may might be been am has")
 _AUX = each("is are was were do did wil would can could should shal may might must hav")
 _BEFORE_QUESTION = each(
     "and or to in on at under with for from by of ask know tel me us say explain confirm clarifi understand plu"
@@ -38,20 +49,28 @@ _OTHER_VERBS = (
 _BEEN = each("been was were")
 _TAGS = each("correct right yes okai accurat true")
 _NO_COMMAND = (
-    _VERBS
+    VERBS
     | _ELSEWHERE
     | stem_set(
         "got noted let once when if unless until before after because since while whereas found with for in on at by"
         " from to about as cancel refund change update with perfect great"
     )
 )
-_BLANK = each("blank empti unfil mandatori obligatori compulsori indispensabl")
-_GAVE = ("sent", "said", "told", "gave", "given")
-_OPEN = each("outstanding needed required mis open lack wanted")
-_LACKS = stem_set("require need lack want")
-_OBLIGED = stem_set("grateful thankful obliged glad happy")
+_NONE = each("no not nothing none neither nobody never")
+_PROMPTS = each("ask prompt demand query queri")
+_US_FOR = each("for me us")
 _FILLED = stem_set("fill complete supply name add include")
-_RELATIVE = each("you we i that which who it on for under use as in with")
+_EXPLAINING = (["it", "start"], ["it", "begin"], ["it", "is"], ["it", "look"], ["you", "can"], ["you", "find"])
+_TELLS = each("says said shows showed showing states stated tells telling told saying reading knows")
+_MINE = each("i we")
+_CUES = QUESTION_WORDS | ASK_VERBS | COMMANDS | NEED_VERBS | MODAL | _PROMPTS | each("be must would request")
+"""Words that may make a clause an ask."""
+_RELATES = _AUX | each("i we you they it he she")
+_FOUND = stem_set("find see have notice discover")
+_NEEDING = each("tel giv send need must know ask")
+_DUTIES = stem_set(
+    "kind good remember necessary essential mandatory important careful mind ask sure able have oblige require"
+) | each("as")
 _TOOLS = stem_set(
     "screen system form computer program programme field policy procedure software mask template manager boss"
 )
@@ -72,19 +91,27 @@ def cue(clause: Clause, inherits: bool = False, found: Sequence[Span] = (), begi
         return False
     if row[0] == "let" and "look" in row[2:4]:
         return False
-    if "ask" in labels and not _refuses(row, labels["ask"]) and clause.words[labels["ask"]].text not in _GAVE:
+    if not clause.question and _in_passing(clause):
+        return False
+    if "ask" in labels and not _refuses(row, labels["ask"]) and in_force(clause, labels["ask"], found):
         return True
     if "whole" in labels and row[0] in COMMANDS:
         return True
-    if "not" not in row and ((not _BLANK.isdisjoint(row) and "leav" not in row) or _heading(clause) or _grateful(row)):
+    if not FRAMES.isdisjoint(row) and "not" not in row and frames(clause, found):
         return True
-    if found and (_item(clause, found) if inherits else _on_file(row, found)):
+    if clause.colons and "not" not in row and heading(clause):
         return True
+    if found and (item(clause, found) if inherits else on_file(row, found) or headline(clause, found[0])):
+        return True
+    if inherits and not clause.question and row[:2] in _EXPLAINING:
+        return True  # "your booking number (it starts with BK)"
     if inherits and row[0] == "when" and size < 6:
         return True  # "tell me when you come, when you go"
     if inherits and clause.thus and row[0] in ("is", "are", "do"):
         return True  # "the booking number is mandatory, so is the surname"
-    for at, word in enumerate(row):
+    for at, word in enumerate(row) if not _CUES.isdisjoint(row) else ():
+        if word not in _CUES:
+            continue
         if word in QUESTION_WORDS:
             if question_word(clause, at):
                 return True
@@ -94,9 +121,13 @@ def cue(clause: Clause, inherits: bool = False, found: Sequence[Span] = (), begi
                 not text.endswith(("ed", "ion"))
                 and (at or not text.endswith("ing"))
                 and not (text[-1] == "s" and text[-2:] != "ss")
-                and text not in _GAVE
+                and text not in GAVE
+                and aimed(clause, at, found)
                 and _customers(row, clause.commas, at)
             ):
+                return True
+        elif word == "request":
+            if clause.words[at].text == "request" and not clause.dets[at] and _requests(row[:at]):
                 return True
         elif (
             (
@@ -105,13 +136,19 @@ def cue(clause: Clause, inherits: bool = False, found: Sequence[Span] = (), begi
                 and row[at + 1 : at + 2] == ["me"]
             )
             or (word == "be" and at and row[at - 1] in ("must", "to", "should", "shal") and _stated(clause, at + 1))
+            or (
+                word in _PROMPTS
+                and at
+                and (row[at - 1] in _TOOLS or row[at - 1] == "it")
+                and (at + 1 == size or row[at + 1] in _US_FOR)
+            )
             or (word in ("must", "would") and row[at - 1 : at] in (["i"], ["we"]) and _has(clause, at + 1))
         ):
             return True
-        elif word in _MODAL and at + 2 < size:
+        elif word in MODAL and at + 2 < size:
             if row[at + 1] in ("i", "we") and row[at + 2] in GET_VERBS:
                 return True
-            if "you" in row[at + 1 : at + 3] and _asked_to_do(row, at):
+            if "you" in row[at + 1 : at + (3 if row[at + 1] == "not" else 2)] and _asked_to_do(row, at):
                 return True
         elif word in NEED_VERBS and _agents_need(row, at):
             return True
@@ -125,7 +162,7 @@ def cue(clause: Clause, inherits: bool = False, found: Sequence[Span] = (), begi
             and not ({"i", "we"} & set(row[:2]) and 0 not in polite)
         ):
             return True
-    if fragment(clause) and "wait" not in labels:
+    if row[0] not in _NONE and fragment(clause) and "wait" not in labels:
         thanks = labels.get("empathy", size)
         last = 0 < thanks == size - 1 and row[-1] in ("thank", "cheer")
         return (
@@ -136,23 +173,40 @@ def cue(clause: Clause, inherits: bool = False, found: Sequence[Span] = (), begi
     return clause.question and "consent" not in labels and row[-1] not in _TAGS
 
 
+def _requests(before: list[str]) -> bool:
+    """As in "we respectfully request …", "I am obliged to request …"."""
+    return not _MINE.isdisjoint(before) and "you" not in before and "wil" not in before and "not" not in before
+
+
+def _in_passing(clause: Clause) -> bool:
+    """As in "thanks for giving me the number", "it depends on how many arrive", "…, where I found two entries"."""
+    row = clause.row
+    if row[0] == "thank":
+        return not clause.polite and "for" in row[1:4] and any(token.text.endswith("ing") for token in clause.words)
+    if "depend" in row:
+        return not clause.polite and ("on" in row or "upon" in row) and row[0] not in ("that", "i", "we", "tel")
+    if row[0] == "where" and 0 in clause.commas:
+        return row[1:2] in (["i"], ["we"]) and not _FOUND.isdisjoint(row[2:4])
+    return "look" in row and "see" in row[row.index("look") :] and _NEEDING.isdisjoint(row)
+
+
 def commanded(clause: Clause, first: Span) -> bool:
     """As in "Hit me with your number": a verb first, no subject, something of the customer's."""
     row, lo = clause.row, first.lo
     word = clause.words[0].text
-    if not lo or clause.dets[lo] != "your" or row[0] in _NO_COMMAND or word.endswith(("ing", "ed")):
+    if not lo or clause.dets[lo] != "your" or clause.dets[0] or row[0] in _NO_COMMAND or word.endswith(("ing", "ed")):
         return False
     before = row[:lo]
     if any(token.text.endswith("ing") for token in clause.words[:lo]) or "thank" in row or clause.question:
         return False
-    return _VERBS.isdisjoint(before) and "not" not in before and "no" not in before
+    return VERBS.isdisjoint(before) and "not" not in before and "no" not in before
 
 
 def fragment(clause: Clause) -> bool:
     """No verb and no subject: "Booking number and e-mail"."""
     return (
         len(clause.row) < 12
-        and not any(word in _VERBS or word in _ELSEWHERE or word in _OTHER_VERBS for word in clause.row)
+        and not any(word in VERBS or word in _ELSEWHERE or word in _OTHER_VERBS for word in clause.row)
         and not any(
             token.text.endswith(("ed", "ing")) and token.stem not in ("booking", "need", "bil", "end")
             for token in clause.words[:2]
@@ -166,6 +220,16 @@ def question_word(clause: Clause, at: int) -> bool:
     if word not in QUESTION_WORDS:
         return False
     before = row[at - 1] if at else ""
+    if not clause.question and (
+        (word in ("how", "what") and not _indirectly(clause, at))
+        or (
+            at == 0
+            and 0 in clause.commas
+            and word in ("who", "which")
+            and (word == "who" or not _RELATES.isdisjoint(row[1:2]))
+        )
+    ):
+        return False  # ", who will write to you", ", which is why"
     if word == "when" and not (
         (at + 1 < len(row) and row[at + 1] in _AUX)
         or before in ("know", "tel", "me", "confirm", "for", "of", "until", "til", "from", "by")
@@ -179,6 +243,23 @@ def question_word(clause: Clause, at: int) -> bool:
     return clause.question and before not in ("is", "see", "booking", "stay", "room", "rate")
 
 
+def _indirectly(clause: Clause, at: int) -> bool:
+    """Whether an indirect "how" or "what" asks, unlike "sorry about how it went", "what happened is …"."""
+    row = clause.row
+    before = row[at - 1] if at > 1 else ""
+    if before in ("by", "understand", "about", "for", "with", "see", "imagin", "at"):
+        return row[at + 1 : at + 2] in (["mani"], ["much"], ["long"]) or (
+            before not in ("by", "about", "at") and row[at] == "what"
+        )
+    if clause.words[at - 1].text in _TELLS and at:
+        return False  # "the contract says how many rooms …"
+    if before == "me" and at > 1 and clause.words[at - 2].text in ("asked", "told"):
+        return False
+    if at == 0 and row[0] == "what" and "is" in row[2:]:
+        return not (row[1] == "happen" or (row[1] in ("i", "we") and NEED_VERBS.isdisjoint(row[2:5])))
+    return True
+
+
 def _refuses(row: list[str], at: int) -> bool:
     """As in "You don't need to give …", "no need to share"."""
     before = row[max(0, at - 3) : at]
@@ -189,48 +270,25 @@ def _refuses(row: list[str], at: int) -> bool:
     )
 
 
-def _customers(row: list[str], commas: set[int], at: int) -> bool:
+def _customers(row: list[str], commas: Set[int], at: int) -> bool:
     """Whether the telling verb at `at` is the customer's to do."""
     if (at > 1 and row[at - 1] == "for" and "thank" in row[:at]) or row[at + 1 : at + 2] == ["you"]:
         return False
+    if row[at + 1 : at + 3] == ["to", "you"]:
+        return False  # "they will look at it and write to you"
     for back in range(at - 1, max(-1, at - 6), -1):
         here = row[back]
         if back + 1 in commas and here not in ("you", "i", "we"):
             return True
         if here == "you":
-            return not _refuses(row, back) or (row[back - 1] == "not" and back > 1 and row[back - 2] in _MODAL)
+            return not _refuses(row, back) or (row[back - 1] == "not" and back > 1 and row[back - 2] in MODAL)
         if here in _AGENT:
             return False
         if here in ("not", "never", "no"):
             return False
-    return at == 0 or row[at - 1] not in ("wil",)
-
-
-def _item(clause: Clause, found: Sequence[Span]) -> bool:
-    """An item of a list of what is wanted: "the number of nights you parked with us", "contact (surname)"."""
-    row, first, last = clause.row, found[0], found[-1]
-    if last.hi == len(row):
-        return len(row) < 6 and _VERBS.isdisjoint(row) and "not" not in row
-    return first.lo == 0 and not first.means.loose and row[first.hi] in _RELATIVE and "not" not in row
-
-
-def _on_file(row: list[str], found: Sequence[Span]) -> bool:
-    """As in "his surname and e-mail we have on file"."""
-    return len(found) > 1 and found[0].lo == 0 and row[found[-1].hi :][:3] == ["we", "hav", "on"]
-
-
-def _heading(clause: Clause) -> bool:
-    """As in "Particulars outstanding: …", "Processing requires: …"."""
-    row = clause.row
-    end = min(clause.colons, default=len(row))
-    if not 1 < end < 5 or _VERBS.intersection(row[:end]):
-        return False
-    return row[end - 1] in _OPEN or (row[end - 1] in _LACKS and clause.words[end - 1].text.endswith("s"))
-
-
-def _grateful(row: list[str]) -> bool:
-    """As in "I would be grateful for the day of your birth"."""
-    return "for" in row and "would" in row and not _OBLIGED.isdisjoint(row[:6])
+    if row[at - 1] == "to" and at > 1:  # "our desk likes to send a note"
+        return not _DUTIES.isdisjoint(row[:at]) or row[:at] == ["that", "is", "to"]
+    return at == 0 or row[at - 1] != "wil"
 
 
 def _stated(clause: Clause, at: int) -> bool:
@@ -244,6 +302,8 @@ def _stated(clause: Clause, at: int) -> bool:
 def _has(clause: Clause, at: int) -> bool:
     """As in "I must have the number", "I would have three questions", but not "I would have called"."""
     row = clause.row
+    if row[at : at + 1] == ["to"]:
+        at += 1  # "I must to know"
     if row[at : at + 1] not in (["hav"], ["know"], ["ask"]):
         return False
     return not (row[at] == "hav" and at + 1 < len(row) and clause.words[at + 1].text.endswith(("ed", "en", "ought")))
@@ -262,7 +322,7 @@ def _agents_need(row: list[str], at: int) -> bool:
     before = row[max(0, at - 5) : at]
     if "not" in before or "never" in before:
         return False
-    nearest = next((word for word in reversed(before) if word in _SUBJECTS), "")
+    nearest = next((word for word in reversed(before) if word in SUBJECTS), "")
     if nearest == "you":
         return False
     if before and (before[-1] in _TOOLS or before[-1] == "it") and nearest in ("", "it"):

@@ -138,12 +138,16 @@ def cents(digits: str) -> int | None:
     return int(number) * 100 + (int(part.ljust(2, "0")) if mark else 0)
 
 
+def _plain(word: str, capital: bool) -> Token:
+    return Token(word, "are", capital=capital) if word == "'re" else plain_word(word, capital)
+
+
 def _word(text: str, capital: bool = False) -> tuple[Token, ...]:
     if text in ORDINALS:
         return (_number(ORDINALS[text]),)
     plain = SHORT.get(text)
     if plain is not None:
-        return tuple(plain_word(word, capital) for word in plain.split())
+        return tuple(_plain(word, capital) for word in plain.split())
     if "'" in text:
         if text.endswith("n't"):
             return (*_word(text[:-3], capital), plain_word("not"))
@@ -152,7 +156,8 @@ def _word(text: str, capital: bool = False) -> tuple[Token, ...]:
             return (*_word(head, capital), plain_word("is")) if head in _IS else _word(head, capital)
         ending = _ENDINGS.get("'" + tail)
         if ending and head:
-            return (*_word(head, capital), plain_word(ending))
+            follow = plain_word(ending)
+            return (*_word(head, capital), follow._replace(text="'re") if ending == "are" else follow)
         text = head or tail
         if not text:
             return ()
@@ -178,7 +183,7 @@ def _core(text: str, capital: bool) -> tuple[Token, ...]:
         if year:
             return (Token(text, text, Is.DATE, (int(year), int(month), int(day))),)
         if int(first) and int(second) and (late or "/" in text) and min(int(first), int(second)) <= 12:
-            years = 0 if not late else int(late) + (2000 if len(late) == 2 else 0)
+            years = int(late) if late else 0
             return (Token(text, text, Is.DATE, (years, -int(first), int(second))),)
     if found := _TIME.fullmatch(text):
         hour = int(found.group(1))
@@ -237,6 +242,8 @@ def tokens(text: str) -> list[Token]:
     """All tokens of `text` in order; a line break is a mark of its own."""
     if len(text) > HEAD + TAIL:
         text = text[:HEAD] + "\n" + text[-TAIL:]
+    if "no." in text:
+        text = _REFUSED.sub(r"\1 no !", text)
     out: list[Token] = []
     for line in text.split("\n"):
         if out:
@@ -246,4 +253,6 @@ def tokens(text: str) -> list[Token]:
     return out
 
 
+_REFUSED = re.compile(r"\b(is|it's|a|remains|stays|still|said|says|answered) no\.(?=\s+[A-Z]|\s*$)")
+"""A "no" at the end of a sentence, which is no number."""
 _BREAK = mark("\n")

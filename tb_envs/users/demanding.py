@@ -1,0 +1,124 @@
+"""How a statement demands to be told something: what is missing, what would help, the items of a list.
+
+Refuses questions and commands: those are the business of `wishing.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .clauses import Clause
+from .phrases import Span, stem_set
+from .words import each
+
+MODAL = each("can could may might shal should would wil")
+SUBJECTS = each("i we you they he she it")
+VERBS = SUBJECTS | each("is are was were hav do wil can could would should may might be been am has")
+GAVE = ("sent", "said", "told", "gave", "given", "asked", "forgot", "written", "wrote")
+_BLANK = each("blank empti unfil mandatori obligatori compulsori indispensabl")
+_REMAINING = each("mis open remain outstanding lack leav left absent")
+_ITEMS = stem_set("thing item piece detail bit point information what one only just last that field box entry")
+_HELPFUL = stem_set(
+    "help bring put get clear tell settle solve speed save make lead allow enable let suffice show hurt narrow point"
+    " take do identify distinguish answer resolve move complete"
+)
+_GETTING = stem_set("have get learn know receive hear obtain see take note")
+_OBLIGED = stem_set("grateful thankful obliged glad happy thank oblige")
+FRAMES = _BLANK | _OBLIGED | _REMAINING | _HELPFUL
+_MOMENTS = stem_set("second minute moment bit while hour day time instant jiffy")
+_GRANTING = each("giv let me leav allow grant just")
+_LACKING = each("not no never nothing unabl stuck imposs impossibl hard difficult cannot lost blind help helpless")
+_NOT_YET = each("happi glad try let wil shal")
+_PREDICATES = each("is are be would wil suffic handi i we without on to at within could you if")
+"""First words of phrases that may follow the thing that is asked for: "your e-mail is needed"."""
+_OPEN = each("outstanding needed required mis open lack wanted")
+_LACKS = stem_set("require need lack want")
+_TOLD_OF = each("is are was were hav not do wil would see find giv send")
+_LINKING = each("is are nameli only for")
+_RELATIVE = each("you we i that which who it on for under use as in with")
+
+
+def item(clause: Clause, found: Sequence[Span]) -> bool:
+    """An item of a list of what is wanted: "the number of nights you parked with us", "contact (surname)"."""
+    row, first, last = clause.row, found[0], found[-1]
+    if last.hi == len(row) and len(row) < 6 and VERBS.isdisjoint(row) and "not" not in row:
+        return True
+    if first.lo or first.means.loose or first.hi == len(row) or row[first.hi] not in _RELATIVE or "not" in row:
+        return False
+    return not (
+        row[first.hi] in ("i", "we") and row[first.hi + 1 : first.hi + 2] in (["see"], ["hav"], ["find"], ["know"])
+    )
+
+
+def headline(clause: Clause, first: Span) -> bool:
+    """As in "Phone number we can ring you on"."""
+    row = clause.row
+    if first.lo or first.means.loose or first.hi == len(row) or row[first.hi] not in ("we", "i", "you"):
+        return False
+    return clause.dets[0] in ("", "a") and len(row) < 10 and _TOLD_OF.isdisjoint(row[first.hi :])
+
+
+def on_file(row: list[str], found: Sequence[Span]) -> bool:
+    """As in "his surname and e-mail we have on file"."""
+    return len(found) > 1 and found[0].lo == 0 and row[found[-1].hi :][:3] == ["we", "hav", "on"]
+
+
+def heading(clause: Clause) -> bool:
+    """As in "Particulars outstanding: …", "Processing requires: …"."""
+    row = clause.row
+    end = min(clause.colons, default=len(row))
+    if not 1 < end < 5 or VERBS.intersection(row[:end]):
+        return False
+    return row[end - 1] in _OPEN or (row[end - 1] in _LACKS and clause.words[end - 1].text.endswith("s"))
+
+
+def in_force(clause: Clause, at: int, found: Sequence[Span]) -> bool:
+    """Whether the phrase of asking that stands at `at` asks: not told of the past, and not of what stands before it."""
+    row, text = clause.row, clause.words[at].text
+    if not clause.question and not _MOMENTS.isdisjoint(row[at : at + 6]) and row[at] in _GRANTING:
+        return False  # "give me two minutes to read it"
+    if row[at] == "without" and at and not clause.question and _LACKING.isdisjoint(row):
+        return False
+    if row[at] == "find" and not _NOT_YET.isdisjoint(row[:at]):
+        return False  # "I'd be happy to find out why"
+    if (
+        text in GAVE
+        or text == "depending"
+        or (text == "ask" and row[at - 1 : at] not in ([], ["i"], ["we"], ["me"], ["us"], ["to"]))
+    ):
+        return False
+    if "nothing" in row[:at] and "but" not in row and "except" not in row:
+        return False
+    if row[at] in ("i", "we") and "wait" in row[at : at + 4]:
+        return clause.question or any(clause.dets[span.lo] == "your" for span in found)
+    return clause.question or not found or row[at] in _PREDICATES or found[-1].hi > at
+
+
+def aimed(clause: Clause, at: int, found: Sequence[Span]) -> bool:
+    """Whether what is named is what the verb at `at` wants: "I have the number, give me a second" wants none."""
+    if clause.question or clause.polite:
+        return True
+    if clause.row[at] in _GRANTING and not _MOMENTS.isdisjoint(clause.row[at : at + 6]):
+        return False
+    return not found or found[-1].hi > at
+
+
+def frames(clause: Clause, found: Sequence[Span]) -> bool:
+    """As in "the surname field is blank", "I should be grateful to learn your name", "only the e-mail is missing"."""
+    row = clause.row
+    if not _BLANK.isdisjoint(row) and "leav" not in row and all(token.text != "drawn" for token in clause.words):
+        return True
+    if not _OBLIGED.isdisjoint(row[:7]) and not MODAL.isdisjoint(row):
+        for at, word in enumerate(row):
+            if word == "for" and "would" in row:
+                return True
+            if word in ("to", "could", "might", "may") and not _GETTING.isdisjoint(row[at + 1 : at + 2]):
+                return True
+    found = [span for span in found if not span.means.loose]
+    if not found:
+        return False
+    lo = found[0].lo
+    if not _REMAINING.isdisjoint(row[:lo]) and not _ITEMS.isdisjoint(row[:lo]):
+        return clause.words[lo - 1].stem in _LINKING or lo in clause.commas or "leav" in row[:lo]
+    hi = found[-1].hi
+    return lo < 2 and row[hi : hi + 1] == ["would"] and not _HELPFUL.isdisjoint(row[hi + 1 : hi + 3])

@@ -1,0 +1,325 @@
+"""A past form: whose deed is it, and is it the deed that was asked for?
+
+Refuses the past as the records show it ("I see it was cancelled in May"), book-keeping ("I updated
+the ticket"), what the customer did ("you cancelled"), and what may or should be done.
+"""
+
+from __future__ import annotations
+
+from .clauses import Clause
+from .ends import (
+    APPROVE,
+    APPROVED,
+    BE,
+    CHANGING,
+    CHECKS,
+    DEED,
+    DONE,
+    GENERAL,
+    HANDOVER,
+    INTRANSITIVE,
+    KEPT,
+    MODAL,
+    MONEY,
+    NOT_YET,
+    PENDING,
+    PERSONAL,
+    PROMISE,
+    QUESTION_LIKE,
+    RECORDED,
+    REFUSED,
+    REPORTS,
+    TICKET,
+    TICKETS,
+)
+from .lexicon import BOOKKEEPING, DONE_VERBS, PENDING_VERBS, PLAIN_PAST, THIRD, WEAK_DONE
+from .phrases import stem_set
+from .records import THINGS, of_data, strange
+from .words import Is, each
+
+_FUNDS = MONEY | each("usd eur gbp card account fee differenc")
+_HEADLINES = stem_set(
+    "issued processed refunded credited released removed reversed waived posted cancelled made sent changed moved"
+    " booked confirmed added corrected updated upgraded extended completed"
+)
+_SUBJECTS = each("i we you they he she it that not no if")
+_PRELUDE = each("good great new okai alright hello hi yes so and also thank perfect updat short quick")
+_TOPICS = stem_set(
+    "refund booking stay fee charge charges cancellation rooms nights points money amount item usd change upgrade"
+    " invoice dates request room payment correction email"
+)
+_OTHERS = each("them him her")
+_FINITE = each("is are was not can would wil cost mean hav")
+_WE = each("i we")
+_USUAL = each("standard usual regular normal ordinari original")
+_RULED = each("les within before after later carri incur attract than without")
+_NOBODY = each("nobodi noon")
+_DRAFTS = stem_set("aside draft provisionally placeholder tentatively provisional tentative")
+_PUT = each("put set add plac list note enter")
+_LISTS = stem_set("waitlist waiting wait queue")
+_NONE = each("nothing no none neither nobodi")
+_AGAIN = each("is are was were")
+_SAME = each("put set split cut reset")
+_BEFORE_BASE = each("to wil can could would may must shal should not me us")
+_DOCUMENTS = each(
+    "email mail letter number code confirm message link form list voucher card"
+    " confirmation invoic receipt copi contract"
+)
+_HELPERS = each("is are was were be been get hav i we and then not")
+_KEPT_WITH = each("register regist link fil list record store book attach connect associat tie")
+_LINKING = each("with to under on in for at")
+_BEING = each("is are was were am get")
+_NO_MORE = each("nothing none neither")
+_SENDING = stem_set("send email issue dispatch post mail deliver")
+_STRONG = stem_set(
+    "remove cancel refund credit waive reverse delete correct strike release upgrade extend return move change reduce"
+    " drop reimburse rectify fix add"
+)
+"""Deeds that are told of a colleague in the plain past."""
+_STAFF = THIRD | each("housekeep recept colleagu they she he")
+_MISTAKES = each("mistak mistakenli wrongli accident accidentali error twice")
+_CASES = TICKETS | each("claim matter complaint fil question")
+_LODGING = each("submit lodg")
+_GIVING = each("send giv brought bring tak mail email")
+_BESIDE = each("next besid where asid apart front there open")
+_SHUT = each("lock block freez")
+_OFF = each("off back")
+_AWAY = each("off out away down")
+_CUT = each("drop strik struck knock secur strike trim")
+_SETTING = each("set put plac mov lai")
+
+
+def finished(clause: Clause, at: int, found: set[str]) -> None:
+    """A past form: whose deed is it, and is it the deed that was asked for?"""
+    row, word = clause.row, clause.row[at]
+    if clause.dets[at] or (at and row[at - 1] in ("stand", "last")):
+        return  # "a reduced fee", "your cancelled booking", "we stand corrected"
+    rest = _object(clause, at)
+    if word in _KEPT_WITH and at > 1 and rest[:1] and rest[0] in _LINKING and row[at - 1] not in _HELPERS:
+        return  # "the address registered with the booking"
+    agent = you = negative = been = future = False
+    aux = ""
+    for back in range(at - 1, max(-1, at - 8), -1):
+        here = row[back]
+        if here in MODAL or (here == "to" and row[back + 1] in ("be", "hav")):
+            return
+        if here == "wil":
+            future = True
+        elif here == "not" and (aux or been) and row[back - 2 : back] == ["you", "do"]:
+            break  # "the rooms you didn't need have been handed back"
+        elif here in ("not", "never", "no", "nothing", "neither"):
+            negative = True
+        elif here == "been":
+            been = True
+        elif here in ("i", "we"):
+            if back and row[back - 1] in _DOCUMENTS and back not in clause.commas:
+                return  # "in the e-mail we sent you"
+            if back == at - 2 and not been and aux in _BEING:
+                return  # "I got locked out"
+            agent = not been
+            break
+        elif here == "you":
+            you = not (been or (aux == "are" and back == at - 2))
+            break
+        elif (here == "and" and aux in _BEING and not been) or (here == "so" and (aux or been)):
+            break
+        elif here in BE or here == "hav":
+            if here == "hav" and clause.words[back].text == "had" and (back == at - 1 or row[back + 1] == "been"):
+                return  # what had happened before
+            aux = aux or here
+        elif here in ("which", "who") or here in QUESTION_LIKE:
+            break
+    else:
+        if at > 8:
+            agent = not _WE.isdisjoint(row[:at]) and "you" not in row[:at]
+    if future:
+        found.add(KEPT if negative and row[0] in _NO_MORE and word in DONE_VERBS else PROMISE)
+        return
+    if rest[:1] and rest[0] in _NONE and (rest[0] != "no" or rest[1:2] != ["longer"]):
+        negative = True
+    if negative:
+        if word in APPROVE:
+            found.add(PENDING if "yet" in row else REFUSED)
+        elif word in DONE_VERBS:
+            found.add(NOT_YET)
+        return
+    if you or not _NOBODY.isdisjoint(rest) or not _USUAL.isdisjoint(rest[:3]):
+        return
+    if not _DRAFTS.isdisjoint(rest):
+        found.add(NOT_YET)
+        return
+    if word == "put" and rest[:2] == ["you", "through"]:
+        return
+    if word in _PUT and not _LISTS.isdisjoint(rest):
+        found.add(PENDING)
+        return
+    if word == "send" and "question" in rest:
+        found.add(TICKET)
+        return
+    if word in PENDING_VERBS and (
+        _third(clause, at, rest) or TICKETS.intersection(rest) or TICKETS.intersection(row[:at])
+    ):
+        found.add(TICKET if not THIRD.difference(TICKETS).intersection(rest) and word not in HANDOVER else PENDING)
+        return
+    if word == "mov" and "to" in rest and not _CASES.isdisjoint(row[:at]) and not THIRD.isdisjoint(rest):
+        found.add(PENDING)
+        return
+    if word in _LODGING and not REPORTS.isdisjoint(rest):
+        found.add(PENDING)
+        return
+    if word in _GIVING and "to" in rest:
+        near = rest.index("to") + 1
+        if near < len(rest) and (
+            rest[near] in _OTHERS
+            or (clause.dets[at + 1 + near] != "your" and not THIRD.isdisjoint(rest[near : near + 3]))
+        ):
+            found.add(PENDING)
+            return
+    if "yourself" in rest or ("by" in rest and rest[rest.index("by") + 1 : rest.index("by") + 2] == ["you"]):
+        return
+    if word in HANDOVER and rest[:1] == ["back"] and (agent or been):
+        found.add(DONE)
+        return
+    if word not in DONE_VERBS:
+        if word in HANDOVER and (agent or been or (not at and "to" in rest)):
+            found.add(PENDING)
+        elif word in ("fil", "log", "record", "register") and REPORTS.intersection(row):
+            found.add(DONE)
+        return
+    if (
+        _checking(rest)
+        or BOOKKEEPING.intersection(rest[:4])
+        or (BOOKKEEPING.intersection(row[max(0, at - 4) : at]) and not agent and row[at - 1] not in _STAFF)
+    ):
+        return
+    if (
+        "record" in clause.labels
+        and clause.labels["record"] < at
+        and not (agent and "hav" in row[:at])
+        and not (been and row[clause.labels["record"]] == "you")
+    ):
+        return
+    if word == "confirm" and (agent or not aux or PERSONAL.intersection(row[:at])):
+        return
+    headline = _heads(clause, at)
+    if word in WEAK_DONE and not (headline and word in _HEADLINES):
+        if word == "mak" and not CHANGING.intersection((*rest, *row[:at])) and not (agent and "booking" in rest):
+            return
+        if word == "tak" and not {"off", "out", "away", "care", "down", "back"} & set(rest):
+            return
+        if word == "mak" and aux and CHANGING.intersection(row[:at]):
+            been = True
+        told = agent or been or (aux in ("is", "are") and word in ("regist", "secur", "register"))
+        told = told or (bool(aux) and word != "mak" and not _OFF.isdisjoint(rest[:2]))
+        told = told or (aux in ("was", "were") and word in _CUT and not THINGS.isdisjoint(row[:at]))
+        if not been and word in ("rais", "plac", "hand", "accept", "open"):
+            told = False
+        if word == "return" and not been:
+            told = any(token.kind is Is.AMOUNT or token.stem in _FUNDS for token in clause.words)
+        told = told or (word == "tak" and not _AWAY.isdisjoint(rest) and _by_staff(clause, at, rest))
+        if not told and not (word == "confirm" and aux):
+            return
+        if word in ("pay", "plac") and not agent and not (word == "pay" and "back" in rest[:3]):
+            return
+    if word == "carri" and "out" not in rest:
+        return
+    if word in _SHUT and not (agent or been):
+        return  # "the account got locked", "the rooms are all still blocked"
+    if word == "book" and not (agent or been or clause.now or (aux == "is" and at == len(row) - 1)):
+        return
+    if (
+        aux in ("is", "are")
+        and not been
+        and (clause.general or (aux == "are" and word in GENERAL and not clause.dets[0] and row[0] != "you"))
+    ):
+        return
+    if aux == "hav" and not been and not agent and word in INTRANSITIVE:
+        return
+    last = at == len(row) - 1 and at < 4
+    bare = headline or (last and not any(here in ("you", "i", "we", "be") for here in row[:at]))
+    if not (
+        agent
+        or aux
+        or been
+        or bare
+        or at == 0
+        or DONE in found
+        or at in clause.commas
+        or row[at - 1] in ("and", "then", "go", "ahead")
+        or (at < 6 and _by_staff(clause, at, rest))
+    ):
+        return
+    if (aux in ("is", "are") and not been and (rest[:1] == ["under"] or row[0] == "which" or word == "print")) or (
+        word in _SETTING and not _BESIDE.isdisjoint(rest[:3])
+    ):
+        return  # "it is registered under the name of Berg", "I've put it next to the list"
+    if word in ("sort", "updat", "chang", "set") and (
+        clause.dets[at + 1 : at + 2] in (["my"], ["our"]) or "by" in rest[:3]
+    ):
+        return
+    if word not in _SENDING and of_data(clause, at):
+        found.add(RECORDED)
+        return
+    if word in APPROVE:
+        found.add(APPROVED)
+    else:
+        found.add(DEED if not headline and strange(clause, at) else DONE)
+
+
+def _object(clause: Clause, at: int) -> list[str]:
+    """What follows the verb, up to the next comma or the next statement."""
+    rest: list[str] = []
+    for here in range(at + 1, min(at + 7, len(clause.row))):
+        if here in clause.commas or clause.row[here] in _AGAIN:
+            break
+        rest.append(clause.row[here])
+    return rest
+
+
+def _by_staff(clause: Clause, at: int, rest: list[str]) -> bool:
+    """As in "a colleague removed the charges this morning": a deed of one of the house, told in the plain past."""
+    row = clause.row
+    return (
+        (row[at] in _STRONG or row[at] == "tak")
+        and at > 0
+        and row[at - 1] in _STAFF
+        and not THINGS.isdisjoint(rest)
+        and _MISTAKES.isdisjoint(row)
+    )
+
+
+def _heads(clause: Clause, at: int) -> bool:
+    """As in "Refund made, full amount", "Good news: fee of USD 20 waived": a deed told without its helping verb."""
+    row = clause.row
+    if row[at] not in _HEADLINES or not _FINITE.isdisjoint(row[:at]) or not _SUBJECTS.isdisjoint(row[:at]):
+        return False
+    if not _RULED.isdisjoint(row[at + 1 : at + 3]):
+        return False  # "changes made less than a week ahead carry a fee"
+    start = max((comma for comma in clause.commas if comma < at), default=0)
+    while start < at and row[start] in _PRELUDE:
+        start += 1
+    return at - start < 7 and not _TOPICS.isdisjoint(row[start:at]) and (at < 7 or row[at - 1] in _TOPICS)
+
+
+def _third(clause: Clause, at: int, rest: list[str]) -> bool:
+    """Whether somebody else of the house is named after the verb; "your account" is nobody."""
+    return any(
+        here in THIRD and not (here == "account" and clause.dets[at + 1 + near] == "your")
+        for near, here in enumerate(rest)
+    )
+
+
+def past(clause: Clause, at: int) -> bool:
+    """Whether the verb at `at` is a past form."""
+    text = clause.words[at].text
+    if text in _SAME and at and clause.row[at - 1] in _BEFORE_BASE:
+        return False
+    return text.endswith("ed") or text in PLAIN_PAST
+
+
+def _checking(rest: list[str]) -> bool:
+    """The object is a check, not a check-in."""
+    return any(
+        word in CHECKS and not (word == "check" and rest[at + 1 : at + 2] in (["in"], ["out"]))
+        for at, word in enumerate(rest[:4])
+    )
