@@ -147,6 +147,8 @@ def _changes(config: TrainConfig) -> list[tuple[str, TrainConfig]]:
                 out.append(
                     (f"engine.memory_share={share}", replace(config, engine=replace(engine, memory_share=share)))
                 )
+    if engine.kind == "hf" and engine.slots > 8:
+        out.append(("engine.slots=8", replace(config, engine=replace(engine, slots=8))))
     if grpo.kl:
         out.append(("grpo.kl=0", replace(config, grpo=replace(grpo, kl=0.0))))
     half = config.sampling.episode_tokens // 2

@@ -258,7 +258,7 @@ class Run:
             return
 
         def play() -> Row:
-            domains = config.environment.eval_domains or config.environment.domains
+            domains = guard.evaluation_domains(config.environment)
             ids = [task_id for name in domains for task_id in load_domain(name).suite_ids[options.split]]
             clock = time.perf_counter()
             found = evaluate(
@@ -368,7 +368,7 @@ def training_tasks(config: TrainConfig) -> list[str]:
         UsageError: there are none, too few, or one that does not belong.
     """
     environment = config.environment
-    domains = [name for name in environment.domains if name != environment.holdout_domain]
+    domains = guard.training_domains(environment)
     if environment.pool:
         tasks = read_pool(Path(environment.pool))
     elif environment.tasks:

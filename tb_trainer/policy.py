@@ -27,7 +27,7 @@ def load_policy(config: TrainConfig) -> tuple[Any, Any]:
     if model.path or model.checkpoint:
         return _read(model, model.path or model.checkpoint)
     tokenizer = make_tokenizer(_texts(config), model.vocabulary)
-    made = make_model(model, tokenizer, positions=config.sampling.episode_tokens, seed=config.seed)
+    made: Any = make_model(model, tokenizer, positions=config.sampling.episode_tokens, seed=config.seed)
     made.to(dtype=_dtype(model))
     return made, tokenizer
 

@@ -1,4 +1,4 @@
-"""Engines from a configuration, and the weights that a server is given: what fits together, and what is refused."""
+"""Engines from a configuration, and what a server is given: what fits together, and what is refused."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ pytest.importorskip("torch")
 pytest.importorskip("httpx2")
 
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from trainer_parts import sharp_model, tokenizer
 from vllm_double import VllmDouble
 
@@ -22,6 +24,7 @@ from tb_trainer.engines.hf import HfEngine
 from tb_trainer.engines.make import make_engine, urls_of
 from tb_trainer.engines.sync import FileSync, NoSync, merged, named
 from tb_trainer.engines.vllm import VllmEngine
+from tb_trainer.engines.wire import seed_of
 from tb_trainer.schema import TrainConfig
 
 PROMPT = [40, 41, 42, 43, 44]
@@ -56,11 +59,14 @@ def test_engines_by_name(model: Any, tmp_path: Path) -> None:
         engine.submit(Request(Key(0, 0, 0, 0), PROMPT, 4))
         (turn,) = engine.poll()
         assert len(turn.ids) == len(turn.logprobs) > 0
-    made["vllm"].close()
+    served = made["vllm"]
+    assert isinstance(served, VllmEngine)
+    served.close()
     double.stop()
     alone = make_engine(
         configured(engine={"kind": "vllm", "sync": "none"}, model={"path": "x"}), model, tokenizer(), training=False
     )
+    assert isinstance(alone, VllmEngine)
     assert isinstance(alone._sync, NoSync)
     assert urls_of(configured(engine={"url": "http://a:1, https://b:2/"}).engine) == ["http://a:1", "https://b:2"]
 
@@ -119,3 +125,12 @@ def test_files_are_whole_and_only_the_last_version_is_kept(tmp_path: Path, model
 def test_names_are_those_of_the_plain_model(model: Any) -> None:
     wrapped = torch.nn.ModuleDict({"module": model})
     assert [name for name, _ in named(wrapped)] == [name for name, _ in model.named_parameters()]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(*[st.integers(0, 10**9)] * 5), unique=True, min_size=2, max_size=20))
+def test_each_place_has_a_seed_of_its_own(places: list[tuple[int, ...]]) -> None:
+    seeds = [seed_of(Key(*place[:4]), place[4]) for place in places]
+    assert len(set(seeds)) == len(places)
+    assert all(0 <= seed < 2**63 for seed in seeds)
+    assert seed_of(Key(42, 1, 2, 3), 100) == 3825114684146555599  # the same on every machine

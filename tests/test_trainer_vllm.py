@@ -16,8 +16,6 @@ pytest.importorskip("torch")
 pytest.importorskip("httpx2")
 
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from trainer_parts import TASKS, reference, runner, sampling, sharp_model, written
 from vllm_double import Trouble, VllmDouble
 
@@ -225,10 +223,9 @@ def test_a_turn_that_weights_overtook_is_asked_for_again(doubles: Any, engines: 
     keys = [Key(0, 0, 0, slot) for slot in range(2)]
     found: list[dict[Key, Turn]] = []
     for trouble in (at({}), at({1: "restart unseen", 2: "held"})):
-        double = doubles(trouble=trouble)
-        engine = engines(double)
+        engine = engines(double := doubles(trouble=trouble))
         engine.submit(Request(keys[0], PROMPT, 16))
-        while double.asked < 1:
+        while not double.asked:
             time.sleep(0.005)
         engine.submit(Request(keys[1], PROMPT, 16))
         found.append({turn.key: turn for turn in everything(engine)})
@@ -250,8 +247,7 @@ def test_a_restart_that_answers_alike_is_taken_for_one(doubles: Any, engines: An
 def test_lasting_nonsense_is_the_servers_fault_and_the_engine_can_go_on_after_it(
     doubles: Any, engines: Any, kind: str
 ) -> None:
-    double = doubles(trouble=lambda turn: kind)
-    engine = engines(double)
+    engine = engines(double := doubles(trouble=lambda turn: kind))
     with pytest.raises(EngineError, match="nonsense 3 times"):
         collected(engine)
     double.trouble = lambda turn: None
@@ -277,8 +273,7 @@ def test_a_server_that_stays_away_ends_the_update_with_a_message(doubles: Any, e
 
 
 def test_a_hopeless_request_is_not_repeated(doubles: Any, engines: Any) -> None:
-    double = doubles(trouble=at({1: "400"}))
-    engine = engines(double)
+    engine = engines(double := doubles(trouble=at({1: "400"})))
     engine.submit(Request(Key(0, 0, 0, 0), PROMPT, 4))
     with pytest.raises(EngineError, match=r"refused a turn: status 400 .*no such thing"):
         engine.poll()
@@ -344,15 +339,6 @@ def test_log_probs_are_of_the_distribution_that_was_drawn_from(
         whole = CpuEngine(models[1], Sampling(temperature=0.0))
         whole.submit(Request(request.key, PROMPT, 32))
         assert turn.logprobs == pytest.approx(whole.poll()[0].logprobs, abs=1e-3)
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.lists(st.tuples(*[st.integers(0, 10**9)] * 5), unique=True, min_size=2, max_size=20))
-def test_each_place_has_a_seed_of_its_own(places: list[tuple[int, ...]]) -> None:
-    seeds = [seed_of(Key(*place[:4]), place[4]) for place in places]
-    assert len(set(seeds)) == len(places)
-    assert all(0 <= seed < 2**63 for seed in seeds)
-    assert seed_of(Key(42, 1, 2, 3), 100) == 3825114684146555599  # the same on every machine
 
 
 # -- weights

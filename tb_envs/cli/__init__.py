@@ -23,6 +23,8 @@ COMMANDS = {
     "domain": "what a domain contains",
     "play": "play the agent yourself, in the terminal",
     "run": "let an agent play tasks",
+    "probe": "let a model try tasks before it is trained",
+    "select": "choose the tasks that are worth training on",
     "train": "train a model by GRPO",
     "certify": "prove tasks and domains right",
     "lint": "check how domains are written",

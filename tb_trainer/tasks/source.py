@@ -183,7 +183,7 @@ class Source(ABC):
             free = self._free(plan, group)
             task = self._choose(plan, group, redraw, free) if free else None
             row.append(task)
-            pass
+            plan.taken |= {task} if task else set()
         return row
 
     def _free(self, plan: _Plan, group: int) -> list[str]:
