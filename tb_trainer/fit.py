@@ -136,9 +136,6 @@ def _changes(config: TrainConfig) -> list[tuple[str, TrainConfig]]:
         out.append((f"grpo.micro_tokens={less}", replace(config, grpo=replace(grpo, micro_tokens=less))))
     if parallel.strategy == "ddp":
         out.append(("parallel.strategy=fsdp2", replace(config, parallel=replace(parallel, strategy="fsdp2"))))
-    else:
-        more = parallel.sequence * 2
-        out.append((f"parallel.sequence={more}", replace(config, parallel=replace(parallel, sequence=more))))
     if not model.lora.rank and model.path:
         out.append(("model.lora.rank=32", replace(config, model=replace(model, lora=replace(model.lora, rank=32)))))
     if parallel.colocated:

@@ -179,6 +179,7 @@ class Run:
         finally:
             if self.first:
                 self.runner.close()
+                getattr(self.engine, "close", lambda: None)()
         self._note(event="end", updates=self.done, best=self._best_update, note=self.config.note)
         if self.config.saving.trackers:
             self.accelerator.end_training()

@@ -313,6 +313,33 @@ class ParallelConfig(Strict):
 
 
 @dataclass(frozen=True)
+class WarmStartConfig(Strict):
+    """Supervised start from demonstrations (`tbx warmstart`).
+
+    Attributes:
+        fresh: how many indices of each training family that are in no suite give demonstrations; 0: the tasks that the
+            run trains on.
+        steps: optimizer steps.
+        batch: demonstrations in one step.
+        noise: share of demonstrations that end in one of their task's mistakes: a demonstrator with habits, which only
+            reward can unlearn.
+        learning_rate: at its peak.
+        warmup: steps over which it rises.
+        decay: share of the steps, the last ones, over which it falls to a twentieth.
+        optimizer: ``adamw``, or ``muon`` for the matrices and AdamW for the rest.
+    """
+
+    fresh: Natural = 0
+    steps: Positive = 200
+    batch: Positive = 16
+    noise: Annotated[float, Field(ge=0, le=1)] = 0.0
+    learning_rate: AboveZero = 1e-5
+    warmup: Natural = 20
+    decay: Annotated[float, Field(ge=0, le=1)] = 0.4
+    optimizer: Literal["adamw", "muon"] = "adamw"
+
+
+@dataclass(frozen=True)
 class TrainConfig(Strict):
     """One run.
 
@@ -336,6 +363,7 @@ class TrainConfig(Strict):
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
     saving: SavingConfig = field(default_factory=SavingConfig)
     parallel: ParallelConfig = field(default_factory=ParallelConfig)
+    warmstart: WarmStartConfig = field(default_factory=WarmStartConfig)
 
     @property
     def episodes(self) -> int:

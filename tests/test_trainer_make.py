@@ -22,9 +22,9 @@ from tb_trainer.engines import Key, Request
 from tb_trainer.engines.cpu import CpuEngine
 from tb_trainer.engines.hf import HfEngine
 from tb_trainer.engines.make import make_engine, urls_of
-from tb_trainer.engines.sync import FileSync, NoSync, merged, named
+from tb_trainer.engines.sync import FileSync, NcclSync, NoSync, merged, named
 from tb_trainer.engines.vllm import VllmEngine
-from tb_trainer.engines.wire import seed_of
+from tb_trainer.engines.wire import Refused, seed_of
 from tb_trainer.schema import TrainConfig
 
 PROMPT = [40, 41, 42, 43, 44]
@@ -134,3 +134,14 @@ def test_each_place_has_a_seed_of_its_own(places: list[tuple[int, ...]]) -> None
     assert len(set(seeds)) == len(places)
     assert all(0 <= seed < 2**63 for seed in seeds)
     assert seed_of(Key(42, 1, 2, 3), 100) == 3825114684146555599  # the same on every machine
+
+
+def test_a_server_that_trls_client_cannot_use_is_refused_at_once(monkeypatch: pytest.MonkeyPatch, model: Any) -> None:
+    real = pytest.importorskip("trl.generation.vllm_client").VLLMClient
+    bare = type("Bare", (real,), {"__init__": lambda self, **_: setattr(self, "base_url", "http://a:1")})
+    monkeypatch.setattr(bare, "get_server_info", lambda self: {"weight_transfer_config": None})
+    monkeypatch.setattr("trl.generation.vllm_client.VLLMClient", bare)
+    sync = NcclSync(51216, device="cpu")
+    sync.keep(model, 0)
+    with pytest.raises(Refused, match="--weight-transfer-config"):
+        sync.push("http://a:1")

@@ -25,6 +25,7 @@ COMMANDS = {
     "run": "let an agent play tasks",
     "probe": "let a model try tasks before it is trained",
     "select": "choose the tasks that are worth training on",
+    "warmstart": "teach a model from demonstrations",
     "train": "train a model by GRPO",
     "certify": "prove tasks and domains right",
     "lint": "check how domains are written",

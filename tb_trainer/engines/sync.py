@@ -154,7 +154,12 @@ class NcclSync:
             client = VLLMClient(base_url=url, group_port=self._ports.setdefault(url, self._port + len(self._ports)))
         except ImportError as error:
             raise Refused(f"engine.sync nccl: {error}; or set engine.sync files") from error
-        client.init_communicator(device=self._device)
+        try:
+            client.init_communicator(device=self._device)
+        except RuntimeError as error:
+            if "Restart it with" in str(error):  # TRL's words for a server that was started without what this needs
+                raise Refused(str(error)) from error
+            raise
         self._clients[url] = client
         return client
 
