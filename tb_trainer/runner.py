@@ -20,7 +20,6 @@ from tb_envs.errors import BackendError, UsageError, UserError
 from tb_envs.settings import Settings
 from tb_envs.task import get_task
 from tb_trainer.engines import Engine, Key, Request, Turn
-from tb_trainer.parse import action_of
 from tb_trainer.render import Renderer
 from tb_trainer.tokens import Trajectory
 
@@ -278,14 +277,13 @@ class Runner:
         rollout = seat.rollout
         rollout.tokens.wrote(turn.ids, turn.logprobs)
         rollout.cut_off += turn.finish == "length"
-        self._do(seat, seat.episode.act(action_of(self.renderer.decode(turn.ids))))
+        self._do(seat, seat.episode.act(self.renderer.read(turn.ids, seat.episode.tools).action))
 
     def _answer(self, seat: _Seat) -> None:
         """Append what the environment said and ask for the next turn, if it fits."""
         rollout, new = seat.rollout, seat.episode.new_messages
         rollout.malformed += _harness(new)
-        closed = rollout.tokens.ids[-1] == self.renderer.eos_id
-        ids = self.renderer.added(new, closed=closed)
+        ids = self.renderer.added(new, closed=self.renderer.ends(rollout.tokens.ids))
         if len(rollout.tokens) + len(ids) + self.limits.turn <= self.limits.episode:
             rollout.tokens.read(ids)
             self._ask(seat)

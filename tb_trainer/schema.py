@@ -90,7 +90,13 @@ class ModelConfig(Strict):
         attention: ``sdpa``, ``flash_attention_2`` or ``eager``.
         gradient_checkpointing: recompute activations in the backward pass.
         lora: adapters.
-        thinking: whether the model may think before it answers; thoughts never reach the customer.
+        thinking: whether the model may think before it answers, by its chat template's own switch; thoughts stay in
+            what it reads and is trained on, and never reach the customer.
+        template: the chat template: ``native``; ``additive``, the variant that keeps the thoughts of earlier turns,
+            where the native one drops them (Qwen3, Qwen3.5), which would train on other prompts than a server renders;
+            or a .jinja file. Checkpoints carry it.
+        parser: the format of tool calls (`tb_trainer.parse.families`): ``auto`` for the one that the template shows, or
+            ``hermes``, ``qwen3_xml``, ``llama``, ``mistral``, ``mistral_args``, ``mistral_call_id``.
         hidden, layers, heads: of the tiny model; half as many heads for keys and values.
         vocabulary: entries of the tiny model's tokenizer at most.
         texts: how many tasks, spread over the suite, give the texts that its tokenizer is trained on.
@@ -104,6 +110,8 @@ class ModelConfig(Strict):
     gradient_checkpointing: bool = False
     lora: LoraConfig = field(default_factory=LoraConfig)
     thinking: bool = False
+    template: str = "native"
+    parser: Literal["auto", "hermes", "qwen3_xml", "llama", "mistral", "mistral_args", "mistral_call_id"] = "auto"
     hidden: Positive = 64
     layers: Positive = 2
     heads: Positive = 4

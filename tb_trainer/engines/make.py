@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from tb_envs.errors import UsageError
 from tb_trainer.engines import Engine, Sampling
+from tb_trainer.render import stop_ids
 from tb_trainer.schema import EngineConfig, TrainConfig
 
 
@@ -69,13 +70,12 @@ def urls_of(config: EngineConfig) -> list[str]:
 def _sampling(config: TrainConfig, model: Any, tokenizer: Any) -> Sampling:
     if tokenizer.eos_token is None:
         raise UsageError("the tokenizer has no eos token, so no turn would end; set one in its tokenizer_config.json")
-    stop = int(tokenizer.convert_tokens_to_ids(tokenizer.eos_token))
     vocabulary = int(model.config.vocab_size)
     if len(tokenizer) > vocabulary:
         raise UsageError(f"the tokenizer has {len(tokenizer)} entries, the model only {vocabulary}")
     if config.sampling.top_k > vocabulary:
         raise UsageError(f"sampling.top_k is {config.sampling.top_k}, the vocabulary has {vocabulary} entries")
-    return Sampling(config.sampling.temperature, config.sampling.top_p, config.sampling.top_k, (stop,))
+    return Sampling(config.sampling.temperature, config.sampling.top_p, config.sampling.top_k, stop_ids(tokenizer))
 
 
 def _vllm(config: TrainConfig, model: Any, sampling: Sampling, training: bool) -> Engine:

@@ -6,13 +6,13 @@ explains what is wrong with it. Never raises.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
-from tb_trainer.parse.turn import Tools
+from tb_trainer.parse.reading import json_at
+from tb_trainer.parse.turn import Malformed, Tools
 
 Schema = Mapping[str, Any]
 
@@ -124,9 +124,10 @@ def _number(text: str) -> Any:
 
 def _json(text: str) -> Any:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        value, end = json_at(text, 0)
+    except Malformed:
         return FAILED
+    return value if end == len(text) else FAILED
 
 
 def _name(tool: Mapping[str, Any]) -> Any:

@@ -1,0 +1,159 @@
+"""A turn's text, read from left to right: thoughts, calls, visible text; and an action written as text.
+
+Whatever the text is, reading never raises, no thought and no part of a call becomes visible, and special tokens never
+do. A thought that was not opened (the prompt opens it, or the model left the tag out) ends at its closing tag all the
+same: what stands before is thought. Refuses to write what it would not read back as the same action.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Any
+
+from tb_envs.actions import parse_action
+from tb_envs.errors import UsageError
+from tb_trainer.parse.families import FAMILIES
+from tb_trainer.parse.reading import BLANK, skip
+from tb_trainer.parse.turn import AssistantTurn, Call, Malformed, Tools
+
+THOUGHTS = {"<think>": "</think>", "[THINK]": "[/THINK]"}
+"""Tags around a thought: Qwen's (and most others'), Magistral's."""
+
+_TAGS = "|".join(re.escape(tag) for pair in THOUGHTS.items() for tag in pair)
+_RESIDUE = re.compile(
+    rf"{_TAGS}|</?tool_call\b|</?function\b|</?parameter\b|\[TOOL_CALLS\]|\[ARGS\]|<\|python_tag\|>|"
+    r'\{\s*"(?:name|function)"\s*:',
+    re.IGNORECASE,
+)
+"""What no visible text holds: parts of calls, in any format, and of thoughts."""
+
+
+class Parser:
+    """Reads and writes the turns of one family of models.
+
+    Args:
+        family: a name of `tb_trainer.parse.families.FAMILIES`.
+        inside: the tag that ends a thought which the prompt has opened; empty if it opens none.
+        special: texts of the tokenizer's special tokens, which never become visible.
+
+    Raises:
+        UsageError: there is no such family.
+    """
+
+    def __init__(self, family: str, *, inside: str = "", special: Collection[str] = ()) -> None:
+        if family not in FAMILIES:
+            raise UsageError(f"model.parser: there is no {family!r}; valid: auto, {', '.join(FAMILIES)}")
+        self.family, self._inside = FAMILIES[family], inside
+        self._marks = re.compile(f"{_TAGS}|{re.escape(self.family.opens)}")
+        hidden = sorted(filter(None, special), key=len, reverse=True)
+        self._special = re.compile("|".join(map(re.escape, hidden))) if hidden else None
+
+    def read(self, text: str, tools: Tools = (), *, ended: bool = True) -> AssistantTurn:
+        """A turn.
+
+        Args:
+            text: everything that was sampled, special tokens included, without the one that ended it.
+            tools: the definitions by which untyped arguments are cast.
+            ended: whether the model ended the turn itself.
+        """
+        thoughts: list[str] = []
+        try:
+            said, calls, open_thought = self._scan(text, tools, thoughts)
+        except Malformed as problem:
+            cut = "" if ended else " Your turn was cut off by the limit of tokens."
+            return AssistantTurn(_joined(thoughts), problem=f"{problem}{cut}", cut_off=not ended)
+        thinking = _joined(thoughts)
+        if open_thought:
+            problem = "Your turn ended inside a thought, so nothing was said and nothing called."
+            if not ended:
+                problem = "Your turn was cut off by the limit of tokens inside a thought; think less."
+            return AssistantTurn(thinking, problem=problem, cut_off=True)
+        content = self._visible(said)
+        if _RESIDUE.search(said) or _RESIDUE.search(content):
+            problem = "Your text holds a part of a tool call or of a thought, so nothing was said and nothing called."
+            return AssistantTurn(thinking, problem=problem, cut_off=not ended)
+        if not content and not calls:
+            problem = "You thought, and then neither spoke nor called a tool." if thinking else "Your turn was empty."
+            return AssistantTurn(thinking, problem=problem, cut_off=not ended)
+        return AssistantTurn(thinking, content, tuple(calls), cut_off=not ended)
+
+    def write(self, action: Any, tools: Tools = (), *, thinking: str = "") -> str:
+        """A valid action as the model would write it: the opposite of `read`.
+
+        Args:
+            action: whatever the environment takes.
+            tools: as in `read`.
+            thinking: what the model thinks first.
+
+        Raises:
+            UsageError: the action is wrong, or this family cannot write it.
+        """
+        turn = parse_action(action)
+        if turn.problem:
+            raise UsageError(f"this is no action: {turn.problem}")
+        text = turn.content
+        if turn.calls:
+            text = self.family.write(turn.calls)
+            if turn.content:
+                head = "" if text.startswith(self.family.opens) else self.family.opens
+                text = f"{turn.content}{self.family.gap}{head}{text}"
+        if self._inside:
+            text = f"{thinking}\n{self._inside}\n\n{text}"
+        elif thinking:
+            text = f"<think>\n{thinking}\n</think>\n\n{text}"
+        read = self.read(text, tools).action
+        if not _same(read, turn):
+            raise UsageError(f"the format {self.family.name} cannot write this turn: {text[:200]!r}")
+        return text
+
+    def _scan(self, text: str, tools: Tools, thoughts: list[str]) -> tuple[str, list[Call], bool]:
+        """Visible text, calls, and whether the text ends inside a thought; thoughts go into the list as they end."""
+        said: list[str] = []
+        calls: list[Call] = []
+        place, inside = 0, self._inside
+        while True:
+            if inside:
+                end = text.find(inside, place)
+                thoughts.append(text[place:] if end < 0 else text[place:end])
+                if end < 0:
+                    return "", [], True
+                place, inside = end + len(inside), ""
+            found = self._marks.search(text, place)
+            start = found.start() if found else len(text)
+            bare = skip(text, place)
+            if self.family.bare and not calls and not "".join(said).strip(BLANK) and text.startswith("{", bare):
+                start = bare
+            elif found is None:
+                return "".join([*said, text[place:]]), calls, False
+            elif found[0] in THOUGHTS:
+                said.append(text[place:start])
+                place, inside = found.end(), THOUGHTS[found[0]]
+                continue
+            elif found[0] in THOUGHTS.values():
+                if calls:
+                    raise Malformed("A thought ends after your tool call, which was therefore not carried out.")
+                thoughts += [*said, text[place:start]]
+                said.clear()
+                place = found.end()
+                continue
+            said.append(text[place:start])
+            new, place = self.family.read(text, start, tools)
+            calls += new
+
+    def _visible(self, text: str) -> str:
+        # A blank in place of each: what stood on both sides of it never grows together into another tag.
+        return (self._special.sub(" ", text) if self._special else text).strip(BLANK)
+
+
+def _joined(thoughts: list[str]) -> str:
+    return "\n".join(filter(None, (thought.strip(BLANK) for thought in thoughts)))
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two turns do the same; ids are the format's own."""
+
+    def deeds(turn: Any) -> Any:
+        return turn.problem, turn.content.strip(BLANK), [(c.name, c.written, c.problem) for c in turn.calls]
+
+    return deeds(one) == deeds(other)
