@@ -17,10 +17,10 @@ from tb_envs.limits import Limits as EpisodeLimits
 from tb_envs.settings import Settings
 from tb_envs.task import Task, get_task
 from tb_trainer.engines import Key
-from tb_trainer.parse import action_of, text_of
+from tb_trainer.parse import Parser
 from tb_trainer.play import play_all
 from tb_trainer.reference import WrittenEngine
-from tb_trainer.render import Renderer
+from tb_trainer.render import make_renderer
 from tb_trainer.runner import Job, Limits, Rollout, Runner
 from tb_trainer.schema import TrainConfig
 
@@ -38,9 +38,11 @@ def demonstrations(config: TrainConfig, tokenizer: Any, task_ids: Sequence[str],
         DomainError: a script does not end as it should.
     """
     environment = config.environment
-    renderer = Renderer(tokenizer, environment.prompt)
+    renderer = make_renderer(config, tokenizer)
     chosen = [_script(config.seed, place, task_id, noise) for place, task_id in enumerate(task_ids)]
-    turns = [script_turns(get_task(task_id), name) for task_id, name in zip(task_ids, chosen, strict=True)]
+    turns = [
+        script_turns(get_task(task_id), name, renderer.parser) for task_id, name in zip(task_ids, chosen, strict=True)
+    ]
     runner = Runner(
         WrittenEngine(renderer, lambda key: turns[key.group]),
         renderer,
@@ -67,16 +69,17 @@ def _script(seed: int, place: int, task_id: str, noise: float) -> str:
     return rng.pick(*names) if names and rng.chance(noise) else ""
 
 
-def script_turns(task: Task, mistake: str = "") -> list[str]:
-    """The turns of the reference solution, or of a mistake, as the model would write them."""
+def script_turns(task: Task, mistake: str = "", parser: Parser | None = None) -> list[str]:
+    """The turns of the reference solution, or of a mistake, as a model of the parser's family would write them."""
+    parser, tools = parser or Parser("hermes"), task.domain.tool_definitions
     steps = task.scenario.mistakes[mistake].does if mistake else ()
     agent = ScriptAgent(lambda _: steps) if mistake else make_agent("reference")
     episode, turns = Episode(), list[str]()
     observation = drive(episode.reset(task))
     agent.start(episode, observation)
     while not episode.over:
-        turns.append(text_of(agent.act(observation)))
-        observation = drive(episode.act(action_of(turns[-1])))
+        turns.append(parser.write(agent.act(observation), tools))
+        observation = drive(episode.act(parser.read(turns[-1], tools).action))
     episode.close()
     if episode.error:
         raise DomainError(f"{task.id}: a script met a system error: {episode.error}")

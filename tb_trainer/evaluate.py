@@ -14,6 +14,7 @@ from typing import Any
 
 from tb_envs.errors import UsageError
 from tb_envs.evaluation.metrics import bootstrap_over_tasks, pass_at_k, pass_hat_k
+from tb_envs.task import get_task
 from tb_trainer.engines import Key
 from tb_trainer.play import play_all
 from tb_trainer.runner import Job, Rollout, Runner
@@ -25,6 +26,11 @@ TRIALS = -1
 def family_of(task_id: str) -> str:
     """``hotel/cancel/3`` → ``hotel/cancel``."""
     return task_id.rpartition("/")[0]
+
+
+def cell_of(task_id: str) -> str:
+    """The outcome cell of a task under its family: ``hotel/cancel: denied``."""
+    return f"{family_of(task_id)}: {get_task(task_id).scenario.cell or 'no cell'}"
 
 
 def spread(task_ids: Sequence[str], count: int) -> list[str]:
@@ -89,11 +95,15 @@ def evaluate(
 
 
 def trial(rollout: Rollout) -> dict[str, Any]:
-    """One row of a trial file."""
+    """One row of a trial file; ``transcript`` only where the runner kept one."""
     job = rollout.job
+    task = get_task(job.task_id)
     return {
         "task": job.task_id,
         "attempt": job.key.slot,
+        "hash": task.hash,
+        "cell": task.scenario.cell,
+        "traps": list(task.traps),
         "status": rollout.status,
         "outcome": rollout.outcome,
         "reward": rollout.reward,
@@ -101,10 +111,13 @@ def trial(rollout: Rollout) -> dict[str, Any]:
         "turns": rollout.turns,
         "tool_calls": rollout.tool_calls,
         "tool_errors": rollout.tool_errors,
+        "malformed": rollout.malformed,
+        "cut_off": rollout.cut_off,
         "tokens": len(rollout.tokens),
         "sampled": rollout.tokens.actions,
         "failed_checks": list(rollout.checks),
         "error": rollout.error,
+        **({"transcript": rollout.transcript} if rollout.transcript else {}),
     }
 
 

@@ -32,7 +32,7 @@ from tb_trainer.log import RunLog
 from tb_trainer.metrics import batch_row, line
 from tb_trainer.policy import load_policy
 from tb_trainer.ranks import FullWeights, from_first, is_sharded, make_accelerator, peers
-from tb_trainer.render import Renderer
+from tb_trainer.render import make_renderer
 from tb_trainer.runner import Limits, Runner
 from tb_trainer.schema import TrainConfig
 from tb_trainer.tasks import guard
@@ -135,7 +135,7 @@ class Run:
         self.engine = self._engine or make_engine(config, self._plain(), self.tokenizer)
         self.runner = Runner(
             self.engine,
-            Renderer(self.tokenizer, environment.prompt),
+            make_renderer(config, self.tokenizer),
             Settings(
                 limits=EpisodeLimits(turns=environment.turns, tool_calls=environment.tool_calls),
                 reward=environment.reward,

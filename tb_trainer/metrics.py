@@ -1,4 +1,4 @@
-"""What is logged of an update's episodes: counts, means and shares, by family and by trap, system errors apart."""
+"""What is logged of an update's episodes: counts, means and shares, by family, outcome cell and trap, system errors apart."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from tb_envs.task import get_task
-from tb_trainer.evaluate import family_of
+from tb_trainer.evaluate import cell_of, family_of
 from tb_trainer.groups import Batch
 from tb_trainer.runner import Rollout
 
@@ -44,6 +44,7 @@ def batch_row(batch: Batch) -> dict[str, Any]:
         "retries": batch.retries,
         "dropped_groups": len(batch.dropped),
         "families": rates_by(rollouts, lambda task_id: [family_of(task_id)]),
+        "cells": rates_by(rollouts, lambda task_id: [cell_of(task_id)]),
         "traps": rates_by(rollouts, lambda task_id: get_task(task_id).traps),
         "failed_checks": dict(Counter(name for rollout in rollouts for name in rollout.checks).most_common(8)),
     }

@@ -14,6 +14,7 @@ from tb_envs.errors import UsageError
 from tb_envs.registration import load_domain
 from tb_envs.task import get_task
 from tb_trainer.schema import ModelConfig, TrainConfig
+from tb_trainer.template import use_template
 from tb_trainer.tiny import make_model, make_tokenizer, texts_of
 
 
@@ -25,7 +26,9 @@ def load_policy(config: TrainConfig) -> tuple[Any, Any]:
     """
     model = config.model
     if model.path or model.checkpoint:
-        return _read(model, model.path or model.checkpoint)
+        policy, tokenizer = _read(model, model.path or model.checkpoint)
+        use_template(tokenizer, model.template)
+        return policy, tokenizer
     tokenizer = make_tokenizer(_texts(config), model.vocabulary)
     made: Any = make_model(model, tokenizer, positions=config.sampling.episode_tokens, seed=config.seed)
     made.to(dtype=_dtype(model))

@@ -17,7 +17,7 @@ from tb_trainer.parse import THOUGHTS, AssistantTurn, Parser, family_of
 from tb_trainer.parse.mistral import nine
 from tb_trainer.parse.turn import Tools
 from tb_trainer.schema import TrainConfig
-from tb_trainer.template import template_of, use_template
+from tb_trainer.template import template_of
 
 PREFIX = [
     {"role": "system", "content": "s"},
@@ -48,8 +48,7 @@ WHAT_TO_DO = (
 
 
 def make_renderer(config: TrainConfig, tokenizer: Any) -> Renderer:
-    """The renderer of a run; gives the tokenizer the chosen template, which its checkpoints then carry."""
-    use_template(tokenizer, config.model.template)
+    """The renderer of a run, for the tokenizer of `tb_trainer.policy.load_policy`."""
     return Renderer(tokenizer, config.environment.prompt, thinking=config.model.thinking, parser=config.model.parser)
 
 
@@ -95,13 +94,16 @@ class Renderer:
         family = family_of(self._template) if parser == "auto" else parser
         self._nine = family.startswith("mistral")
         special = [token.content for token in tokenizer.added_tokens_decoder.values() if token.special]
-        self.parser = Parser(family, inside=self._opened(thinking), special=special)
         whole = self._text(PREFIX)
         place = whole.rfind(self.eos)
         if place < 0:
             raise UsageError(f"the chat template does not end an assistant's turn with the eos token {self.eos!r}")
         self._prefix = whole[: place + len(self.eos)]
-        self._check()
+        head = self._check()
+        inside = self._opened(head, thinking)
+        told = self._text(PREFIX, tools=TOOLS)
+        lead = told[len(head) : told.rfind(self.eos)].removesuffix(str(PREFIX[-1]["content"]))
+        self.parser = Parser(family, inside=inside, lead=lead, special=special)
 
     def first(self, task: Task, opening: Sequence[Mapping[str, Any]]) -> list[int]:
         """Ids up to the model's first turn: instructions, tools, the customer's first words."""
@@ -147,18 +149,17 @@ class Renderer:
 
     # -- what the template does
 
-    def _opened(self, thinking: bool) -> str:
+    def _opened(self, head: str, thinking: bool) -> str:
         """The tag that ends the thought which the head of a turn opens; empty if it opens none."""
         if thinking and "think" not in self._template.lower():
             raise UsageError("model.thinking is on, and the chat template knows no thoughts")
-        head = self._text(PREFIX[:2], add_generation_prompt=True).rstrip()
-        inside = next((close for tag, close in THOUGHTS.items() if head.endswith(tag)), "")
+        inside = next((close for tag, close in THOUGHTS.items() if head.rstrip().endswith(tag)), "")
         if inside and not thinking:
             raise UsageError("the chat template opens a thought and has no switch against it: set model.thinking=true")
         return inside
 
-    def _check(self) -> None:
-        """Render what can come at once and bit by bit, without tools and with them, and compare."""
+    def _check(self) -> str:
+        """Render at once and bit by bit, without tools and with them, and compare; the head of a first turn."""
         head = self._text(PREFIX[:2], tools=TOOLS, add_generation_prompt=True)
         told = self._text(PREFIX, tools=TOOLS)
         if not told.startswith(head):
@@ -172,6 +173,7 @@ class Renderer:
             together = self.encode(self._text([*PREFIX, *probe], tools=TOOLS, add_generation_prompt=True))
             if together != self.encode(told) + delta:
                 raise UsageError(f"the chat template renders the tools differently when messages follow, {WHAT_TO_DO}")
+        return head
 
     def _text(self, messages: Sequence[Mapping[str, Any]], **kwargs: Any) -> str:
         from jinja2.exceptions import TemplateError

@@ -15,10 +15,12 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+from tb_envs.authoring.rng import stable_seed
 from tb_envs.episode import Episode, drive
 from tb_envs.errors import BackendError, UsageError, UserError
 from tb_envs.settings import Settings
 from tb_envs.task import get_task
+from tb_envs.transcript import transcript
 from tb_trainer.engines import Engine, Key, Request, Turn
 from tb_trainer.render import Renderer
 from tb_trainer.tokens import Trajectory
@@ -51,6 +53,7 @@ class Rollout:
         malformed: turns that the environment could not read as an action.
         cut_off: turns that reached the limit of new tokens.
         checks: names of the checks that failed.
+        transcript: the episode as text with its verdict, where `Runner.transcripts` asks for it.
         waited: seconds spent waiting for the environment.
     """
 
@@ -68,6 +71,7 @@ class Rollout:
     malformed: int = 0
     cut_off: int = 0
     checks: tuple[str, ...] = ()
+    transcript: str = ""
     waited: float = 0.0
 
     @property
@@ -127,6 +131,9 @@ class Runner:
         limits: bounds in tokens and seconds.
         episodes: makes an episode; by default ``Episode(settings)``.
         inline: whether episodes never do I/O (as with the embedded backend and the scripted customer).
+
+    Attributes:
+        transcripts: of which jobs the episode is kept as text; of none until it is set.
     """
 
     def __init__(
@@ -140,6 +147,7 @@ class Runner:
         inline: bool = True,
     ) -> None:
         self.engine, self.renderer, self.settings, self.limits = engine, renderer, settings, limits
+        self.transcripts: Callable[[Job], bool] = lambda job: False
         self.seconds = {"generate": 0.0, "environment": 0.0}
         self._episodes = episodes
         self._seats: dict[Key, _Seat] = {}
@@ -163,7 +171,8 @@ class Runner:
             raise UsageError(f"an episode {job.key} is in play already")
         seat = self._seats[job.key] = _Seat(job, self._episodes(self.settings))
         task = get_task(job.task_id)
-        self._do(seat, seat.episode.reset(task, attempt=job.attempt))
+        # Injected faults are drawn by attempt: each rollout of a group, and each try at it, meets others.
+        self._do(seat, seat.episode.reset(task, attempt=stable_seed(*job.key, job.attempt)))
 
     def poll(self) -> list[Rollout]:
         """Play on until an episode is over, and return those that are; empty if none is in play."""
@@ -307,6 +316,8 @@ class Runner:
         rollout.tool_errors = sum(event.kind == "result" and not event.ok for event in episode.log)
         if episode.verdict is not None:
             rollout.checks = tuple(check.name for check in episode.verdict.checks if not check.passed)
+        if self.transcripts(seat.job):
+            rollout.transcript = transcript(episode)
         self._finished.append(rollout)
         self._leave(seat)
 

@@ -11,26 +11,20 @@ import pytest
 
 pytest.importorskip("torch")
 
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 from trainer_parts import CHATTER, IDLE, TASKS, reference, runner, tokenizer, written
 
-from tb_envs.actions import parse_action
 from tb_envs.agents import make_agent
 from tb_envs.episode import Episode
 from tb_envs.errors import UsageError
-from tb_envs.limits import Limits as EpisodeLimits
 from tb_envs.play import play
 from tb_envs.session.backend import ToolResult
-from tb_envs.settings import Settings
 from tb_envs.task import get_task
 from tb_trainer.engines import Key, Request, Turn
 from tb_trainer.groups import Batch, GroupCollector, OutageError
-from tb_trainer.parse import action_of, text_of
 from tb_trainer.play import play_all
 from tb_trainer.reference import WrittenEngine, reference_turns
 from tb_trainer.render import Renderer
-from tb_trainer.runner import Job, Limits, Rollout, Runner
+from tb_trainer.runner import Job, Rollout
 from tb_trainer.tiny import make_tokenizer, texts_of
 
 
@@ -63,49 +57,6 @@ def by_job(key: Key) -> Sequence[str]:
 
 
 # -- text and tokens
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '<tool_call>\n{"name": "get_order", "arguments": {"order_id": "OR-1"\n</tool_call>',
-        'Let me look. <tool_call>{"name": "get_order", "arguments": {}}',
-        '<tool_call>{"content": "I am spoken"}</tool_call>',
-        '<tool_call>{"content": "I am spoken", "tool_calls": []}</tool_call>',
-        '<tool_call>["get_order"]</tool_call>',
-        "<tool_call></tool_call>",
-        "<tool_call>get_order()</tool_call>",
-        '<tool_call>\ufeff{"content": "I am spoken"}</tool_call>',
-        '<tool_call>{"name": "a", "arguments": {}}<tool_call>{"name": "b", "arguments": {}}</tool_call>',
-        '<tool_call>{"name": "a", "arguments": {}}</tool_call><tool_call>{"name": "b", "arg',
-        "<tool_call>" + "[" * 100_000 + "</tool_call>",
-        "```\n<tool_call>```</tool_call>",
-    ],
-)
-def test_a_malformed_call_is_explained_and_never_spoken(text: str) -> None:
-    turn = parse_action(action_of(text))
-    assert turn.problem
-    assert not turn.calls
-
-
-WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), max_size=20)
-
-
-@settings(deadline=None)
-@given(
-    st.lists(st.dictionaries(WORDS, WORDS | st.integers() | st.none() | st.booleans()), min_size=1, max_size=3), WORDS
-)
-def test_calls_survive_the_round_trip(arguments: list[dict[str, Any]], content: str) -> None:
-    calls = [{"name": f"tool_{at}", "arguments": given_} for at, given_ in enumerate(arguments)]
-    action = {"content": f"Looking: {content}." if content else None, "tool_calls": calls}
-    assume("<tool_call>" not in content)
-    assert parse_action(action_of(text_of(action))) == parse_action(action)
-
-
-def test_speech_survives_and_wrong_arguments_are_told() -> None:
-    assert action_of(text_of("Hello, what is your e-mail?")) == "Hello, what is your e-mail?"
-    wrong_arguments = parse_action(action_of('<tool_call>{"name": "a", "arguments": "x"}</tool_call>'))
-    assert wrong_arguments.calls[0].problem
 
 
 @pytest.mark.parametrize("prompt", ["full", "compact"])
@@ -156,28 +107,6 @@ def test_a_template_that_is_not_additive_is_refused() -> None:
     own.chat_template = own.chat_template.replace("message.role + '\\n'", "message.role ~ loop.length + '\\n'")
     with pytest.raises(UsageError, match="renders"):
         Renderer(own)
-
-
-@pytest.mark.parametrize(
-    ("name", "additive"),
-    [("qwen2_5", True), ("qwen3_training", True), ("qwen3_instruct_2507", True), ("qwen3", False)],
-)
-def test_templates_of_real_models(name: str, additive: bool) -> None:
-    templates = pytest.importorskip("trl.chat_template_utils")
-    own = make_tokenizer(texts_of([get_task(task) for task in TASKS]), 512)
-    own.chat_template = getattr(templates, f"{name}_chat_template")
-    if not additive:  # the native Qwen3 drops the thinking of a turn once another follows
-        with pytest.raises(UsageError, match="differently"):
-            Renderer(own)
-        return
-    theirs = Renderer(own, "full")
-    engine = WrittenEngine(theirs, by_job)
-    playing = Runner(engine, theirs, Settings(limits=EpisodeLimits(turns=8)), Limits(64, 8192))
-    (rollout,) = play_all(playing, jobs(1))
-    text = own.decode(rollout.tokens.ids)
-    assert rollout.reward == 1.0
-    assert text.count("<|im_start|>assistant") == rollout.turns
-    assert '<tool_response>\n{"loan_id"' in text
 
 
 def test_limits_end_an_episode_and_the_database_is_graded_all_the_same() -> None:

@@ -27,6 +27,8 @@ COMMANDS = {
     "select": "choose the tasks that are worth training on",
     "warmstart": "teach a model from demonstrations",
     "train": "train a model by GRPO",
+    "evaluate": "let a policy play tasks that it never trained on",
+    "report": "what training runs show, as one HTML file",
     "certify": "prove tasks and domains right",
     "lint": "check how domains are written",
 }

@@ -1,6 +1,6 @@
-"""Hermes tool calls, as Qwen2.5, Qwen3 and the tiny model write them.
+r"""Hermes tool calls, as Qwen2.5, Qwen3 and the tiny model write them.
 
-``<tool_call>\\n{"name": …, "arguments": {…}}\\n</tool_call>``, one block a call. Refuses a block that is not closed and
+``<tool_call>\n{"name": …, "arguments": {…}}\n</tool_call>``, one block a call. Refuses a block that is not closed and
 keys that it does not know.
 """
 

@@ -1,8 +1,8 @@
 """Tool calls of Mistral's models, in both of their forms.
 
-``[TOOL_CALLS] [{"name": …, "arguments": {…}, "id": …}, …]`` (tokenizers up to v7) and ``[TOOL_CALLS]NAME[ARGS]{…}``, one
-a call, with ``[CALL_ID]ID`` after the name in v11. Written is the one whose markers the chat template has. An id has
-nine letters and digits; where the model wrote none, one is made of the call's place.
+``[TOOL_CALLS] [{"name": …, "arguments": {…}, "id": …}, …]`` (tokenizers up to v7) and ``[TOOL_CALLS]NAME[ARGS]{…}``,
+one a call, with ``[CALL_ID]ID`` after the name in v11. All are read; written is the one of the chat template. A written
+id has nine letters and digits, as the templates demand, and is made of the call's place where there is none.
 """
 
 from __future__ import annotations

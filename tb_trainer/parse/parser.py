@@ -35,16 +35,18 @@ class Parser:
     Args:
         family: a name of `tb_trainer.parse.families.FAMILIES`.
         inside: the tag that ends a thought which the prompt has opened; empty if it opens none.
+        lead: what is written before an answer without a thought, e.g. an empty thought; a thought is put into it.
         special: texts of the tokenizer's special tokens, which never become visible.
 
     Raises:
         UsageError: there is no such family.
     """
 
-    def __init__(self, family: str, *, inside: str = "", special: Collection[str] = ()) -> None:
+    def __init__(self, family: str, *, inside: str = "", lead: str = "", special: Collection[str] = ()) -> None:
         if family not in FAMILIES:
             raise UsageError(f"model.parser: there is no {family!r}; valid: auto, {', '.join(FAMILIES)}")
         self.family, self._inside = FAMILIES[family], inside
+        self._lead = lead or (f"\n{inside}\n\n" if inside else "")
         self._marks = re.compile(f"{_TAGS}|{re.escape(self.family.opens)}")
         hidden = sorted(filter(None, special), key=len, reverse=True)
         self._special = re.compile("|".join(map(re.escape, hidden))) if hidden else None
@@ -98,14 +100,19 @@ class Parser:
             if turn.content:
                 head = "" if text.startswith(self.family.opens) else self.family.opens
                 text = f"{turn.content}{self.family.gap}{head}{text}"
-        if self._inside:
-            text = f"{thinking}\n{self._inside}\n\n{text}"
-        elif thinking:
-            text = f"<think>\n{thinking}\n</think>\n\n{text}"
+        text = self._before(thinking) + text
         read = self.read(text, tools).action
         if not _same(read, turn):
             raise UsageError(f"the format {self.family.name} cannot write this turn: {text[:200]!r}")
         return text
+
+    def _before(self, thinking: str) -> str:
+        if not thinking:
+            return self._lead
+        lead = self._lead or "<think>\n\n</think>\n\n"
+        close = next(close for close in THOUGHTS.values() if close in lead)
+        head, _, tail = lead.partition(close)
+        return head.removesuffix("\n") + thinking + f"\n{close}{tail}"
 
     def _scan(self, text: str, tools: Tools, thoughts: list[str]) -> tuple[str, list[Call], bool]:
         """Visible text, calls, and whether the text ends inside a thought; thoughts go into the list as they end."""

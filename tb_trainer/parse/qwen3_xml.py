@@ -1,6 +1,6 @@
-"""Tool calls in tags, as Qwen3-Coder and Qwen3.5 and later write them.
+r"""Tool calls in tags, as Qwen3-Coder and Qwen3.5 and later write them.
 
-``<tool_call>\\n<function=NAME>\\n<parameter=KEY>\\nVALUE\\n</parameter>\\n</function>\\n</tool_call>``. Values are text
+``<tool_call>\n<function=NAME>\n<parameter=KEY>\nVALUE\n</parameter>\n</function>\n</tool_call>``. Values are text
 over any number of lines, without types and without escapes, so they are cast by the tool's schema
 (`tb_trainer.parse.cast`). A value ends at the first ``</parameter>`` that another parameter or the function's end
 follows. Written are texts as they are and everything else as JSON, as Qwen3.6's and Qwen3.8's templates do (older ones

@@ -106,20 +106,20 @@ def candidates(config: TrainConfig, args: Any) -> list[str]:
     return select(args)
 
 
-def fresh_ids(domains: Sequence[str], count: int) -> list[str]:
-    """Ids of tasks that are in no suite, spread over the training families of some domains."""
+def fresh_ids(domains: Sequence[str], count: int, first: int = FRESH) -> list[str]:
+    """Ids of tasks that are in no suite, from index `first` on, spread over the training families of some domains."""
     families = [
         f"{name}/{family.name}"
         for name in domains
         for family in load_domain(name).families.values()
         if family.split == "train"
     ]
-    return [f"{families[place % len(families)]}/{FRESH + place // len(families)}" for place in range(count)]
+    return [f"{families[place % len(families)]}/{first + place // len(families)}" for place in range(count)]
 
 
 def make_runner(config: TrainConfig, engine: Any, tokenizer: Any) -> Runner:
     """A runner as the training to come would have it."""
-    from tb_trainer.render import Renderer
+    from tb_trainer.render import make_renderer
 
     environment, sampling = config.environment, config.sampling
     settings = Settings(
@@ -128,7 +128,7 @@ def make_runner(config: TrainConfig, engine: Any, tokenizer: Any) -> Runner:
         faults=environment.faults or None,
     )
     limits = Limits(sampling.turn_tokens, sampling.episode_tokens, environment.deadline)
-    return Runner(engine, Renderer(tokenizer, environment.prompt), settings, limits)
+    return Runner(engine, make_renderer(config, tokenizer), settings, limits)
 
 
 def settings_of(config: TrainConfig, model: Any, tokenizer: Any) -> dict[str, Any]:
@@ -165,7 +165,14 @@ def tokenizer_hash(tokenizer: Any) -> str:
 
 
 def play(
-    file: ProbeFile, runner: Runner, config: TrainConfig, ids: Sequence[str], attempts: int, *, quiet: bool = True
+    file: ProbeFile,
+    runner: Runner,
+    config: TrainConfig,
+    ids: Sequence[str],
+    attempts: int,
+    *,
+    update: int = PROBE,
+    quiet: bool = True,
 ) -> Counter[str]:
     """Play what the file lacks, and write it there.
 
@@ -175,6 +182,7 @@ def play(
         config: seed, retries and slots.
         ids: the candidates.
         attempts: at each.
+        update: what stands for an update's number in the keys.
         quiet: show no progress.
 
     Returns:
@@ -187,7 +195,7 @@ def play(
     _check_rows(file, ids, versions)
     done = {(row["task"], row["attempt"]) for row in file.rows}
     jobs = [
-        Job(Key(config.seed, PROBE, stable_seed(task_id), attempt), task_id)
+        Job(Key(config.seed, update, stable_seed(task_id), attempt), task_id)
         for attempt in range(attempts)
         for task_id in ids
         if (task_id, attempt) not in done
@@ -200,7 +208,7 @@ def play(
                 unplayed[rollout.outcome.removeprefix("error:")] += 1
             else:
                 task = get_task(rollout.job.task_id)
-                row: Row = {**trial(rollout), "hash": task.hash, "versions": versions[task.domain.name]}
+                row: Row = {**trial(rollout), "versions": versions[task.domain.name]}
                 file.write(row)
                 file.rows.append(row)
             advance(f"pass@1 {percent(fmean(map(_solved, file.rows)) if file.rows else None)}")

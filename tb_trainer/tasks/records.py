@@ -1,4 +1,6 @@
-"""The probe file: a line of settings, then a JSON line per finished attempt. Survives a kill at any moment.
+"""The file of a probe or an evaluation: a line of settings, then a JSON line per finished attempt.
+
+Survives a kill at any moment.
 
 A row is written whole, in one go, when its attempt is over; what a kill left half-written at the end is dropped on
 the next opening, and that attempt is played again with the same random numbers. Refuses rows of other settings, a file
@@ -18,6 +20,7 @@ from typing import IO, Any
 from tb_envs.errors import UsageError
 
 KIND = "tbx probe 1"
+EVALUATION = "tbx evaluation 1"
 Row = dict[str, Any]
 
 
@@ -42,22 +45,32 @@ def read(path: Path) -> tuple[dict[str, Any], list[Row]]:
 
 
 class ProbeFile:
-    """A probe file that is open for more rows.
+    """A probe file, or another `kind` of file with the same make, that is open for more rows.
+
+    `about` goes into the first line beside the settings, and is not compared.
 
     Attributes:
         rows: that it held when it was opened.
     """
 
-    def __init__(self, path: Path, file: IO[bytes], settings: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        file: IO[bytes],
+        settings: Mapping[str, Any],
+        kind: str = KIND,
+        about: Mapping[str, Any] | None = None,
+    ) -> None:
         self._file = file
         self.settings = settings_hash(settings)
         whole, torn = _split(file.read())
-        header = json.dumps({"kind": KIND, "settings": settings}, sort_keys=True).encode() + b"\n"
+        more = {"about": about} if about else {}
+        header = json.dumps({"kind": kind, "settings": settings, **more}, sort_keys=True).encode() + b"\n"
         if not whole and not header.startswith(torn):
-            raise UsageError(f"{path} is no probe file; name another one")
+            raise UsageError(f"{path} is no {_noun(kind)} file; name another one")
         if whole:
-            _compare(path, _settings(path, whole[0]), settings)
-        self.rows = [_row(path, number, line) for number, line in enumerate(whole[1:], 2)]
+            _compare(path, _settings(path, whole[0], kind), settings)
+        self.rows = [_row(path, number, line, kind) for number, line in enumerate(whole[1:], 2)]
         for number, row in enumerate(self.rows, 2):
             if row["settings"] != self.settings:
                 raise UsageError(f"{path}, line {number}: a row of other settings ({row['settings']}) is mixed in")
@@ -78,20 +91,22 @@ class ProbeFile:
 
 
 @contextmanager
-def open_probe(path: Path, settings: Mapping[str, Any]) -> Iterator[ProbeFile]:
-    """Open a probe file, or begin one.
+def open_probe(
+    path: Path, settings: Mapping[str, Any], kind: str = KIND, about: Mapping[str, Any] | None = None
+) -> Iterator[ProbeFile]:
+    """Open a probe file, or begin one; arguments as of `ProbeFile`.
 
     Raises:
-        UsageError: it is no probe file, is of other settings, or another process writes it.
+        UsageError: it is no such file, is of other settings, or another process writes it.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch()
     with path.open("r+b", buffering=0) as file:
-        _lock(path, file)
-        yield ProbeFile(path, file, settings)
+        _lock(path, file, kind)
+        yield ProbeFile(path, file, settings, kind, about)
 
 
-def _lock(path: Path, file: IO[bytes]) -> None:
+def _lock(path: Path, file: IO[bytes], kind: str) -> None:
     try:
         import fcntl
     except ImportError:  # no such locks on Windows
@@ -99,7 +114,7 @@ def _lock(path: Path, file: IO[bytes]) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        raise UsageError(f"{path} is being written by another probe") from None
+        raise UsageError(f"{path} is being written by another {_noun(kind)}") from None
 
 
 def _split(content: bytes) -> tuple[list[bytes], bytes]:
@@ -108,23 +123,27 @@ def _split(content: bytes) -> tuple[list[bytes], bytes]:
     return whole, torn
 
 
-def _settings(path: Path, line: bytes) -> dict[str, Any]:
+def _noun(kind: str) -> str:
+    return kind.split()[1]
+
+
+def _settings(path: Path, line: bytes, kind: str = KIND) -> dict[str, Any]:
     try:
         header = json.loads(line)
     except ValueError:
         header = None
-    if not isinstance(header, dict) or header.get("kind") != KIND:
-        raise UsageError(f"{path} is no probe file")
+    if not isinstance(header, dict) or header.get("kind") != kind:
+        raise UsageError(f"{path} is no {_noun(kind)} file")
     return header["settings"]
 
 
-def _row(path: Path, number: int, line: bytes) -> Row:
+def _row(path: Path, number: int, line: bytes, kind: str = KIND) -> Row:
     try:
         row = json.loads(line)
         if not {"task", "attempt", "outcome", "reward", "hash", "settings", "versions"} <= row.keys():
             raise ValueError
     except (ValueError, AttributeError):
-        raise UsageError(f"{path}, line {number} is no row of a probe; remove the line or the file") from None
+        raise UsageError(f"{path}, line {number} is no row of this {_noun(kind)}; remove the line or the file") from None
     return row
 
 
