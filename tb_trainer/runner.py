@@ -292,7 +292,9 @@ class Runner:
         """Append what the environment said and ask for the next turn, if it fits."""
         rollout, new = seat.rollout, seat.episode.new_messages
         rollout.malformed += _harness(new)
-        ids = self.renderer.added(new, closed=self.renderer.ends(rollout.tokens.ids))
+        assert seat.episode.task is not None
+        domain = seat.episode.task.domain.name
+        ids = self.renderer.added(new, closed=self.renderer.ends(rollout.tokens.ids), domain=domain)
         if len(rollout.tokens) + len(ids) + self.limits.turn <= self.limits.episode:
             rollout.tokens.read(ids)
             self._ask(seat)

@@ -125,7 +125,7 @@ def test_limits_end_an_episode_and_the_database_is_graded_all_the_same() -> None
 
 # -- system errors and groups
 
-STORM = {"timeout": 0.05, "crash": 0.01}
+STORM = {"timeout": 0.1, "crash": 0.05}
 
 
 def collect(source: InOrder, solved: int = 2, update: int = 0, **changes: Any) -> Batch:

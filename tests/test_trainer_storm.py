@@ -12,13 +12,16 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from trainer_parts import IDLE, config, reference, written
+from trainer_parts import IDLE, config, reference
 
+from tb_envs.actions import parse_action
 from tb_envs.episode import Episode
 from tb_envs.errors import UserError
 from tb_trainer.engines import Key
 from tb_trainer.groups import Batch
 from tb_trainer.loop import Run
+from tb_trainer.reference import WrittenEngine
+from tb_trainer.render import Renderer
 from tb_trainer.schema import TrainConfig
 from tb_trainer.tasks.source import make_source
 
@@ -32,7 +35,8 @@ class CutOff(Episode):
     refusing = 0
 
     async def act(self, action: Any) -> str:
-        if isinstance(action, str) and CutOff.refusing:
+        speaks = not parse_action(action).calls
+        if speaks and CutOff.refusing:
             CutOff.refusing -= 1
             raise UserError("the user endpoint answered 500")
         return await super().act(action)
@@ -56,7 +60,8 @@ def played(
         index = int(task_id.rpartition("/")[2])
         return reference(task_id) if key.slot < (SIZE // 2 if index % 9 == 0 else SIZE) else IDLE
 
-    run = Run(settings, out, engine=written(turns, "compact"))
+    run = Run(settings, out)
+    run.runner.engine = run.engine = WrittenEngine(Renderer(run.tokenizer, "compact"), turns)
     run.runner._episodes = CutOff
     digests: list[str] = []
     collect = run.collector.collect
