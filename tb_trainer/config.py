@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,7 @@ def check(tree: Mapping[str, Any]) -> TrainConfig:
         if first["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
             raise UsageError(_unknown(path)) from None
         raise UsageError(f"{path}: {first['msg'].lower()}, got {first['input']!r}") from None
+    config = replace(config, environment=replace(config.environment, tasks=_each(config.environment.tasks)))
     environment, model = config.environment, config.model
     if model.hidden % model.heads or (model.hidden // model.heads) % 2:
         raise UsageError("model.hidden must be an even multiple of model.heads")
@@ -70,6 +71,21 @@ def check(tree: Mapping[str, Any]) -> TrainConfig:
     if model.lora.rank and not model.path:
         raise UsageError("model.lora is for a model from model.path; the tiny one is trained whole")
     return config
+
+
+def _each(tasks: Sequence[str]) -> tuple[str, ...]:
+    """Task ids, with ``hotel/date_change/0-9`` as ten of them."""
+    out: list[str] = []
+    for name in tasks:
+        family, _, index = name.rpartition("/")
+        first, dash, last = index.partition("-")
+        if not dash:
+            out.append(name)
+            continue
+        if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last)):
+            raise UsageError(f"environment.tasks: {name!r} is no range of tasks; write e.g. hotel/date_change/0-9")
+        out += [f"{family}/{number}" for number in range(int(first), int(last) + 1)]
+    return tuple(out)
 
 
 def _put(tree: dict[str, Any], path: Sequence[str], value: Any) -> None:

@@ -37,7 +37,6 @@ def demonstrations(config: TrainConfig, tokenizer: Any, task_ids: Sequence[str],
     Raises:
         DomainError: a script does not end as it should.
     """
-    environment = config.environment
     renderer = make_renderer(config, tokenizer)
     chosen = [_script(config.seed, place, task_id, noise) for place, task_id in enumerate(task_ids)]
     turns = [

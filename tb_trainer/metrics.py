@@ -1,4 +1,4 @@
-"""What is logged of an update's episodes: counts, means and shares, by family, outcome cell and trap, system errors apart."""
+"""What is logged of an update's episodes: counts, means, shares by family, cell and trap; system errors apart."""
 
 from __future__ import annotations
 

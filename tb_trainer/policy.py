@@ -12,7 +12,8 @@ import torch
 
 from tb_envs.errors import UsageError
 from tb_envs.registration import load_domain
-from tb_envs.task import get_task
+from tb_envs.task import Task, get_task
+from tb_trainer.compact.tokenizer import compact_texts, make_compact_tokenizer
 from tb_trainer.schema import ModelConfig, TrainConfig
 from tb_trainer.template import use_template
 from tb_trainer.tiny import make_model, make_tokenizer, texts_of
@@ -29,7 +30,10 @@ def load_policy(config: TrainConfig) -> tuple[Any, Any]:
         policy, tokenizer = _read(model, model.path or model.checkpoint)
         use_template(tokenizer, model.template)
         return policy, tokenizer
-    tokenizer = make_tokenizer(_texts(config), model.vocabulary)
+    if config.environment.prompt == "tiny":
+        tokenizer = make_compact_tokenizer(compact_texts(_tasks(config)), model.vocabulary)
+    else:
+        tokenizer = make_tokenizer(texts_of(_tasks(config)), model.vocabulary)
     made: Any = make_model(model, tokenizer, positions=config.sampling.episode_tokens, seed=config.seed)
     made.to(dtype=_dtype(model))
     return made, tokenizer
@@ -72,8 +76,8 @@ def _adapted(model: Any, config: ModelConfig) -> Any:
     return adapted.to(_dtype(config))  # peft makes adapters in fp32, which FSDP refuses beside other types
 
 
-def _texts(config: TrainConfig) -> list[str]:
-    """What the tiny model's tokenizer is trained on: tasks spread over the suites of the domains."""
+def _tasks(config: TrainConfig) -> list[Task]:
+    """The tasks whose texts the tiny model's tokenizer is trained on, spread over the suites of the domains."""
     environment = config.environment
     ids = list(environment.tasks) or [
         task_id for name in environment.domains for task_id in load_domain(name).suite_ids[environment.split]
@@ -81,7 +85,7 @@ def _texts(config: TrainConfig) -> list[str]:
     if not ids:
         raise UsageError("there are no tasks to make a tokenizer from; name some: --set 'environment.tasks=[…]'")
     spread = ids[:: max(1, len(ids) // config.model.texts)][: config.model.texts]
-    return texts_of([get_task(task_id) for task_id in spread])
+    return [get_task(task_id) for task_id in spread]
 
 
 def _dtype(config: ModelConfig) -> torch.dtype:

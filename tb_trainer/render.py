@@ -13,6 +13,7 @@ from typing import Any
 
 from tb_envs.errors import UsageError
 from tb_envs.task import Task
+from tb_trainer.compact import compact_result, system_line
 from tb_trainer.parse import THOUGHTS, AssistantTurn, Parser, family_of
 from tb_trainer.parse.mistral import nine
 from tb_trainer.parse.turn import Tools
@@ -27,7 +28,7 @@ PREFIX = [
 PROBES = (
     [{"role": "user", "content": "What is it?"}],
     [
-        {"role": "tool", "name": "t", "tool_call_id": "call00001", "content": '{"ok": true}'},
+        {"role": "tool", "name": "t", "tool_call_id": "call00001", "content": '{"ok":true}'},
         {"role": "tool", "name": "t", "tool_call_id": "call00002", "content": "no"},
     ],
 )
@@ -68,6 +69,8 @@ class Renderer:
             ``compact``: *leaves out the policy text, every tool's description, and the types, enums, help and limits of
             its arguments*; what stays is the agent's role, the time, how to act, and the names of the tools and of
             their arguments. A model trained on it has not read the rules, so it cannot know them: for smoke tests.
+            ``tiny``: *leaves out instructions, policy and tools altogether*, and of tools' results what no rule needs
+            (`tb_trainer.compact`): for a tiny model that learns the rules from demonstrations and reward.
         thinking: whether the model may think, by the template's own switch.
         parser: the format of tool calls, or ``auto`` for the one that the template shows.
 
@@ -90,6 +93,8 @@ class Renderer:
         self.eos_id = self.stops[0]
         self.switches = {**SWITCHES, "enable_thinking": thinking, "thinking": thinking}
         self._template = template_of(tokenizer)
+        if thinking and "think" not in self._template.lower():
+            raise UsageError("model.thinking is on, and the chat template knows no thoughts")
         self._defuse = {token: f"{token[0]} {token[1:]}" for token in tokenizer.get_added_vocab() if len(token) > 1}
         family = family_of(self._template) if parser == "auto" else parser
         self._nine = family.startswith("mistral")
@@ -108,19 +113,24 @@ class Renderer:
     def first(self, task: Task, opening: Sequence[Mapping[str, Any]]) -> list[int]:
         """Ids up to the model's first turn: instructions, tools, the customer's first words."""
         instructions, tools = task.instructions, list(task.domain.tool_definitions)
-        if self.prompt == "compact":
+        if self.prompt == "tiny":
+            instructions, tools = system_line(task), None
+        elif self.prompt == "compact":
             instructions = instructions.removesuffix(task.domain.policy_text).rstrip()
             tools = [_signature(tool["function"]) for tool in tools]
         system = {"role": "system", "content": instructions}
         return self.encode(self._text([system, *self._safe(opening)], tools=tools, add_generation_prompt=True))
 
-    def added(self, messages: Sequence[Mapping[str, Any]], *, closed: bool) -> list[int]:
+    def added(self, messages: Sequence[Mapping[str, Any]], *, closed: bool, domain: str = "") -> list[int]:
         """Ids of new messages and of the head of the model's next turn, to follow a turn of the model.
 
         Args:
             messages: what the environment said since.
             closed: whether the model ended its turn itself; if it was cut off, the end is added here, unsampled.
+            domain: whose tools answered; the prompt ``tiny`` shows their results by it.
         """
+        if self.prompt == "tiny":
+            messages = [_shortened(domain, message) for message in messages]
         text = self._text([*PREFIX, *self._safe(messages)], add_generation_prompt=True)
         if not text.startswith(self._prefix):
             raise UsageError(f"the chat template renders a turn differently when messages follow it, {WHAT_TO_DO}")
@@ -151,8 +161,6 @@ class Renderer:
 
     def _opened(self, head: str, thinking: bool) -> str:
         """The tag that ends the thought which the head of a turn opens; empty if it opens none."""
-        if thinking and "think" not in self._template.lower():
-            raise UsageError("model.thinking is on, and the chat template knows no thoughts")
         inside = next((close for tag, close in THOUGHTS.items() if head.rstrip().endswith(tag)), "")
         if inside and not thinking:
             raise UsageError("the chat template opens a thought and has no switch against it: set model.thinking=true")
@@ -196,6 +204,12 @@ class Renderer:
             if self._nine and "tool_call_id" in message:
                 message["tool_call_id"] = nine(message["tool_call_id"])
         return safe
+
+
+def _shortened(domain: str, message: Mapping[str, Any]) -> dict[str, Any]:
+    if message["role"] != "tool":
+        return {**message}
+    return {**message, "content": compact_result(domain, message["name"], message["content"])}
 
 
 def _signature(function: Mapping[str, Any]) -> dict[str, str]:

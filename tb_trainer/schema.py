@@ -33,12 +33,13 @@ class EnvironmentConfig(Strict):
         eval_domains: domains that are evaluated on; empty: the same.
         holdout_domain: taken out of `domains` and into `eval_domains`: what training never sees.
         split: the suite that tasks are drawn from.
-        tasks: task ids in place of the suite.
+        tasks: task ids in place of the suite; ``hotel/date_change/0-9`` is ten of them.
         pool: a file of `tbx select` in place of the suite.
         turns: the agent's turns in one episode at most; what a limit ends is graded and trained on.
         tool_calls: tool calls in one episode at most.
         reward: ``sparse`` (1 or 0) or ``dense``.
-        prompt: ``full``, or ``compact``, which leaves the policy and the tools' descriptions out (`tb_trainer.render`).
+        prompt: ``full``; ``compact``, which leaves the policy and the tools' descriptions out (`tb_trainer.render`); or
+            ``tiny``: neither instructions nor tools, and of tools' results only what rules need (`tb_trainer.compact`).
         faults: chances per call of injected system errors, e.g. ``{timeout: 0.02, crash: 0.01}``.
         retries: attempts after the first that an episode gets when a system error broke it.
         drops: groups that may be given up in one update before the update is called off.
@@ -54,7 +55,7 @@ class EnvironmentConfig(Strict):
     turns: Positive = 40
     tool_calls: Positive = 60
     reward: Literal["sparse", "dense"] = "sparse"
-    prompt: Literal["compact", "full"] = "full"
+    prompt: Literal["full", "compact", "tiny"] = "full"
     faults: Mapping[str, float] = field(default_factory=dict[str, float])
     retries: Natural = 8
     drops: Natural = 8
@@ -96,7 +97,8 @@ class ModelConfig(Strict):
             where the native one drops them (Qwen3, Qwen3.5), which would train on other prompts than a server renders;
             or a .jinja file. Checkpoints carry it.
         parser: the format of tool calls (`tb_trainer.parse.families`): ``auto`` for the one that the template shows, or
-            ``hermes``, ``qwen3_xml``, ``llama``, ``mistral``, ``mistral_args``, ``mistral_call_id``.
+            ``hermes``, ``hermes_compact`` (without blanks), ``qwen3_xml``, ``llama``, ``mistral``, ``mistral_args``,
+            ``mistral_call_id``.
         hidden, layers, heads: of the tiny model; half as many heads for keys and values.
         vocabulary: entries of the tiny model's tokenizer at most.
         texts: how many tasks, spread over the suite, give the texts that its tokenizer is trained on.
@@ -111,7 +113,9 @@ class ModelConfig(Strict):
     lora: LoraConfig = field(default_factory=LoraConfig)
     thinking: bool = False
     template: str = "native"
-    parser: Literal["auto", "hermes", "qwen3_xml", "llama", "mistral", "mistral_args", "mistral_call_id"] = "auto"
+    parser: Literal[
+        "auto", "hermes", "hermes_compact", "qwen3_xml", "llama", "mistral", "mistral_args", "mistral_call_id"
+    ] = "auto"
     hidden: Positive = 64
     layers: Positive = 2
     heads: Positive = 4

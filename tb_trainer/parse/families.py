@@ -25,6 +25,7 @@ class Family(NamedTuple):
         write: calls → text.
         gap: between visible text and the first call.
         bare: whether a brace at the beginning of a turn begins a call, too.
+        untyped: whether arguments are written without their types, so that reading casts them by the tool's schema.
     """
 
     name: str
@@ -33,13 +34,15 @@ class Family(NamedTuple):
     write: Callable[[Sequence[ToolCall]], str]
     gap: str = "\n"
     bare: bool = False
+    untyped: bool = False
 
 
 FAMILIES = {
     family.name: family
     for family in (
         Family("hermes", hermes.OPEN, hermes.read, hermes.write),
-        Family("qwen3_xml", qwen3_xml.OPEN, qwen3_xml.read, qwen3_xml.write, gap="\n\n"),
+        Family("hermes_compact", hermes.OPEN, hermes.read, hermes.write_compact, gap=""),
+        Family("qwen3_xml", qwen3_xml.OPEN, qwen3_xml.read, qwen3_xml.write, gap="\n\n", untyped=True),
         Family("llama", llama.TAG, llama.read, llama.write, gap="", bare=True),
         Family("mistral", mistral.OPEN, mistral.read, mistral.write_list, gap=""),
         Family("mistral_args", mistral.OPEN, mistral.read, mistral.write_named, gap=""),
@@ -57,7 +60,7 @@ def family_of(template: str) -> str:
     if "<function=" in template and "<parameter=" in template:
         return "qwen3_xml"
     if "<tool_call>" in template and "arguments" in template:
-        return "hermes"
+        return "hermes_compact" if '<tool_call>{"name":"' in template else "hermes"
     if mistral.OPEN in template:
         if mistral.CALL_ID in template:
             return "mistral_call_id"

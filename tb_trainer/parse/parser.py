@@ -7,15 +7,17 @@ same: what stands before is thought. Refuses to write what it would not read bac
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
-from tb_envs.actions import parse_action
+from tb_envs.actions import Turn, looks_like_call, parse_action
 from tb_envs.errors import UsageError
+from tb_trainer.parse.cast import cast_arguments
 from tb_trainer.parse.families import FAMILIES
-from tb_trainer.parse.reading import BLANK, skip
-from tb_trainer.parse.turn import AssistantTurn, Call, Malformed, Tools
+from tb_trainer.parse.reading import BLANK, as_text, skip
+from tb_trainer.parse.turn import AssistantTurn, Call, Malformed, OnlyThought, Tools
 
 THOUGHTS = {"<think>": "</think>", "[THINK]": "[/THINK]"}
 """Tags around a thought: Qwen's (and most others'), Magistral's."""
@@ -61,24 +63,17 @@ class Parser:
         """
         thoughts: list[str] = []
         try:
-            said, calls, open_thought = self._scan(text, tools, thoughts)
+            said, calls = self._scan(text, tools, thoughts)
+            content = self._visible(said)
+            self._refuse(said, content, calls, thoughts)
         except Malformed as problem:
+            lost = isinstance(problem, OnlyThought)
             cut = "" if ended else " Your turn was cut off by the limit of tokens."
-            return AssistantTurn(_joined(thoughts), problem=f"{problem}{cut}", cut_off=not ended)
-        thinking = _joined(thoughts)
-        if open_thought:
-            problem = "Your turn ended inside a thought, so nothing was said and nothing called."
-            if not ended:
-                problem = "Your turn was cut off by the limit of tokens inside a thought; think less."
-            return AssistantTurn(thinking, problem=problem, cut_off=True)
-        content = self._visible(said)
-        if _RESIDUE.search(said) or _RESIDUE.search(content):
-            problem = "Your text holds a part of a tool call or of a thought, so nothing was said and nothing called."
-            return AssistantTurn(thinking, problem=problem, cut_off=not ended)
-        if not content and not calls:
-            problem = "You thought, and then neither spoke nor called a tool." if thinking else "Your turn was empty."
-            return AssistantTurn(thinking, problem=problem, cut_off=not ended)
-        return AssistantTurn(thinking, content, tuple(calls), cut_off=not ended)
+            return AssistantTurn(
+                "thinking" if lost else "malformed", _joined(thoughts), problem=f"{problem}{cut}", cut_off=not ended
+            )
+        state = "calls" if calls else "content"
+        return AssistantTurn(state, _joined(thoughts), content, tuple(calls), cut_off=not ended)
 
     def write(self, action: Any, tools: Tools = (), *, thinking: str = "") -> str:
         """A valid action as the model would write it: the opposite of `read`.
@@ -102,9 +97,20 @@ class Parser:
                 text = f"{turn.content}{self.family.gap}{head}{text}"
         text = self._before(thinking) + text
         read = self.read(text, tools).action
-        if not _same(read, turn):
+        if read.problem or (read.content, self._deeds(read)) != (turn.content.strip(BLANK), self._deeds(turn, tools)):
             raise UsageError(f"the format {self.family.name} cannot write this turn: {text[:200]!r}")
         return text
+
+    def _deeds(self, turn: Turn, tools: Tools | None = None) -> list[tuple[str, str, str]]:
+        """What a turn does, without ids; with tools, as they would take arguments that lost their types."""
+        deeds: list[tuple[str, str, str]] = []
+        for call in turn.calls:
+            written = call.written
+            if self.family.untyped and tools is not None:
+                texts = {key: as_text(value) for key, value in call.arguments.items()}
+                written = json.dumps(cast_arguments(call.name, texts, tools))
+            deeds.append((call.name, written, call.problem))
+        return deeds
 
     def _before(self, thinking: str) -> str:
         if not thinking:
@@ -114,8 +120,8 @@ class Parser:
         head, _, tail = lead.partition(close)
         return head.removesuffix("\n") + thinking + f"\n{close}{tail}"
 
-    def _scan(self, text: str, tools: Tools, thoughts: list[str]) -> tuple[str, list[Call], bool]:
-        """Visible text, calls, and whether the text ends inside a thought; thoughts go into the list as they end."""
+    def _scan(self, text: str, tools: Tools, thoughts: list[str]) -> tuple[str, list[Call]]:
+        """Visible text and calls; thoughts go into the list as they end."""
         said: list[str] = []
         calls: list[Call] = []
         place, inside = 0, self._inside
@@ -124,7 +130,7 @@ class Parser:
                 end = text.find(inside, place)
                 thoughts.append(text[place:] if end < 0 else text[place:end])
                 if end < 0:
-                    return "", [], True
+                    raise OnlyThought("Your turn ended inside a thought, so nothing was said and nothing called.")
                 place, inside = end + len(inside), ""
             found = self._marks.search(text, place)
             start = found.start() if found else len(text)
@@ -132,7 +138,7 @@ class Parser:
             if self.family.bare and not calls and not "".join(said).strip(BLANK) and text.startswith("{", bare):
                 start = bare
             elif found is None:
-                return "".join([*said, text[place:]]), calls, False
+                return "".join([*said, text[place:]]), calls
             elif found[0] in THOUGHTS:
                 said.append(text[place:start])
                 place, inside = found.end(), THOUGHTS[found[0]]
@@ -148,19 +154,20 @@ class Parser:
             new, place = self.family.read(text, start, tools)
             calls += new
 
+    def _refuse(self, said: str, content: str, calls: Sequence[Call], thoughts: Sequence[str]) -> None:
+        if _RESIDUE.search(said) or _RESIDUE.search(content):
+            raise Malformed("Your text holds a part of a tool call or of a thought, so nothing was said or called.")
+        if not calls and looks_like_call(content):
+            raise Malformed("This begins like a call and is not in your format for tool calls.")
+        if not calls and not content:
+            if _joined(thoughts):
+                raise OnlyThought("You thought, and then neither spoke nor called a tool.")
+            raise Malformed("Your turn was empty.")
+
     def _visible(self, text: str) -> str:
         # A blank in place of each: what stood on both sides of it never grows together into another tag.
         return (self._special.sub(" ", text) if self._special else text).strip(BLANK)
 
 
-def _joined(thoughts: list[str]) -> str:
+def _joined(thoughts: Sequence[str]) -> str:
     return "\n".join(filter(None, (thought.strip(BLANK) for thought in thoughts)))
-
-
-def _same(one: Any, other: Any) -> bool:
-    """Whether two turns do the same; ids are the format's own."""
-
-    def deeds(turn: Any) -> Any:
-        return turn.problem, turn.content.strip(BLANK), [(c.name, c.written, c.problem) for c in turn.calls]
-
-    return deeds(one) == deeds(other)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from tb_envs.actions import ToolCall
 from tb_trainer.parse.cast import cast_arguments
-from tb_trainer.parse.reading import dumps, skip
+from tb_trainer.parse.reading import as_text, skip
 from tb_trainer.parse.turn import Call, Malformed, Tools
 
 OPEN, CLOSE = "<tool_call>", "</tool_call>"
@@ -59,6 +59,5 @@ def _tag(text: str, place: int, tag: str, what: str) -> tuple[str, int]:
 
 
 def _block(call: ToolCall) -> str:
-    values = {key: value if isinstance(value, str) else dumps(value) for key, value in call.arguments.items()}
-    lines = [f"{PARAMETER}{key}>\n{value}\n</parameter>\n" for key, value in values.items()]
+    lines = [f"{PARAMETER}{key}>\n{as_text(value)}\n</parameter>\n" for key, value in call.arguments.items()]
     return f"{OPEN}\n{FUNCTION}{call.name}>\n{''.join(lines)}{END}\n{CLOSE}"

@@ -63,6 +63,11 @@ def dumps(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def as_text(value: Any) -> str:
+    """A value as a format without types writes it."""
+    return value if isinstance(value, str) else dumps(value)
+
+
 def _constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON value")
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tb_envs.actions import HOW as JSON_HOW
-from tb_envs.actions import Turn, looks_like_call, parse_action
+from tb_envs.actions import Turn, parse_action
 
 Call = dict[str, Any]
 """``name``, ``arguments`` and, where the model wrote one, ``id``."""
@@ -25,18 +25,24 @@ class Malformed(ValueError):
     """A turn that cannot be read; its text says why, in words for the model."""
 
 
+class OnlyThought(Malformed):
+    """A turn that never got past a thought."""
+
+
 @dataclass(frozen=True, slots=True)
 class AssistantTurn:
     """One assistant turn.
 
     Attributes:
+        state: what the turn came to; ``thinking`` if it never got past a thought, which is no answer.
         thinking: thoughts, without their tags; never spoken.
         content: visible text; said to the customer if there are no calls, else only kept in the log.
         calls: in the order they were written.
         problem: why the turn cannot be read, for the model; then `content` and `calls` are empty.
-        cut_off: whether the limit of new tokens ended it, or a thought never ended.
+        cut_off: whether the limit of new tokens ended it, not the model.
     """
 
+    state: Literal["thinking", "content", "calls", "malformed"]
     thinking: str = ""
     content: str = ""
     calls: tuple[Call, ...] = ()
@@ -44,20 +50,9 @@ class AssistantTurn:
     cut_off: bool = False
 
     @property
-    def state(self) -> Literal["thinking", "content", "calls", "malformed"]:
-        """What the turn came to; ``thinking`` if it never got past a thought."""
-        if self.calls:
-            return "calls"
-        if self.content:
-            return "content"
-        return "thinking" if self.thinking and self.problem else "malformed"
-
-    @property
     def action(self) -> Turn:
         """What the environment is given."""
         if self.problem:
             return Turn("", (), f"{self.problem} {HOW}")
-        if not self.calls and looks_like_call(self.content):
-            return Turn("", (), f"This begins like a call and is not in your format for tool calls. {HOW}")
         turn = parse_action({"content": self.content, "tool_calls": list(self.calls)})
         return turn._replace(problem=turn.problem.replace(JSON_HOW, HOW))

@@ -139,6 +139,7 @@ def settings_of(config: TrainConfig, model: Any, tokenizer: Any) -> dict[str, An
         "tokenizer": tokenizer_hash(tokenizer),
         "dtype": config.model.dtype,
         "thinking": config.model.thinking,
+        "parser": config.model.parser,
         "engine": config.engine.kind,
         "sampling": asdict(config.sampling),
         "episode": {name: getattr(environment, name) for name in ("turns", "tool_calls", "reward", "prompt")},

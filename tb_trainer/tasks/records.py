@@ -143,7 +143,9 @@ def _row(path: Path, number: int, line: bytes, kind: str = KIND) -> Row:
         if not {"task", "attempt", "outcome", "reward", "hash", "settings", "versions"} <= row.keys():
             raise ValueError
     except (ValueError, AttributeError):
-        raise UsageError(f"{path}, line {number} is no row of this {_noun(kind)}; remove the line or the file") from None
+        raise UsageError(
+            f"{path}, line {number} is no row of this {_noun(kind)}; remove the line or the file"
+        ) from None
     return row
 
 
