@@ -62,9 +62,9 @@ def parse_action(action: Any) -> Turn:
     """
     if isinstance(action, Turn):
         return action
-    if isinstance(action, Mapping):
-        return _parse_mapping(cast("Mapping[Any, Any]", action))
     if not isinstance(action, str):
+        if isinstance(action, Mapping):
+            return _parse_mapping(cast("Mapping[Any, Any]", action))
         return _wrong(f"An action is text or an object, not {type(action).__name__}.")
     if not action.strip("\ufeff \t\r\n\x00"):
         return _wrong("Your turn was empty.")
@@ -107,7 +107,8 @@ def _clean(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _parse_object(value: Mapping[Any, Any]) -> Turn:
+def _parse_object(value: dict[Any, Any]) -> Turn:
+    """A turn from an object that came through JSON: dicts, lists and plain values."""
     if "tool_calls" not in value and "content" not in value:
         if "name" in value and "arguments" in value:
             return _wrong("A bare call is not read; put it into the list `tool_calls`.")
@@ -116,9 +117,9 @@ def _parse_object(value: Mapping[Any, Any]) -> Turn:
     if content is not None and not isinstance(content, str):
         return _wrong("`content` must be text or null.")
     raw: Any = value.get("tool_calls") or []
-    if not isinstance(raw, list | tuple):
+    if not isinstance(raw, list):
         return _wrong("`tool_calls` must be a list.")
-    items = list(cast("list[Any]", raw))
+    items = cast("list[Any]", raw)
     if len(items) > MAX_CALLS:
         return _wrong(f"{len(items)} tool calls in one turn; at most {MAX_CALLS}.")
     if not items:
@@ -148,13 +149,13 @@ def _is_bare_call(text: str) -> bool:
 
 
 def _parse_call(item: Any, place: int) -> ToolCall | str:
-    if not isinstance(item, Mapping):
+    if not isinstance(item, dict):
         return f"Tool call {place} is not an object."
-    call_ = cast("Mapping[Any, Any]", item)
+    call_ = cast("dict[Any, Any]", item)
     inner = call_.get("function", call_)
-    if not isinstance(inner, Mapping):
+    if not isinstance(inner, dict):
         return f"Tool call {place}: `function` is not an object."
-    body = cast("Mapping[Any, Any]", inner)
+    body = cast("dict[Any, Any]", inner)
     name: Any = body.get("name")
     arguments: Any = body.get("arguments")
     if not isinstance(name, str) or not name.strip():
@@ -170,7 +171,7 @@ def _parse_call(item: Any, place: int) -> ToolCall | str:
             problem = "`arguments` is text that is not valid JSON; give a JSON object."
     if arguments is None:
         arguments = {}
-    if not problem and not isinstance(arguments, Mapping):
+    if not problem and not isinstance(arguments, dict):
         problem = f"`arguments` must be a JSON object, not {type(arguments).__name__}."
     if problem:
         return ToolCall(key, name, {}, "{}", problem)

@@ -155,36 +155,31 @@ class Episode:
         return await self._run(turn)
 
     async def _run(self, turn: Turn) -> str:
-        calls = [call._replace(id=call.id or f"call_{self.tool_calls + n}") for n, call in enumerate(turn.calls, 1)]
-        written = [call.written for call in calls]
+        calls = [(call.id or f"call_{self.tool_calls + n}", call) for n, call in enumerate(turn.calls, 1)]
         self.messages.append(
             {
                 "role": "assistant",
                 "content": turn.content,
                 "tool_calls": [
-                    {
-                        "id": call.id,
-                        "type": "function",
-                        "function": {"name": call.name, "arguments": arguments},
-                    }
-                    for call, arguments in zip(calls, written, strict=True)
+                    {"id": key, "type": "function", "function": {"name": call.name, "arguments": call.written}}
+                    for key, call in calls
                 ],
             }
         )
         lines: list[str] = []
-        for call, arguments in zip(calls, written, strict=True):
+        for key, call in calls:
             if self.outcome:
                 result = error_result("refused", "The conversation has ended; this call was not carried out.")
             elif self.tool_calls >= self.limits.tool_calls:
                 self._end("limit:tool_calls")
                 result = error_result("refused", "The limit of tool calls is reached; this call was not carried out.")
             else:
-                result = await self._call(call, arguments)
-            self.messages.append({"role": "tool", "tool_call_id": call.id, "name": call.name, "content": result.text})
+                result = await self._call(call)
+            self.messages.append({"role": "tool", "tool_call_id": key, "name": call.name, "content": result.text})
             lines.append(f"[{call.name[:80]}] {result.text}")
         return "\n".join(lines)
 
-    async def _call(self, call: ToolCall, written: str) -> ToolResult:
+    async def _call(self, call: ToolCall) -> ToolResult:
         assert self.backend is not None
         self.tool_calls += 1
         number = self.tool_calls
@@ -197,7 +192,7 @@ class Episode:
             changes = self.backend.take_changes()
             self.changes += changes
         arguments = result.arguments or call.arguments
-        self._note(Event("call", call.name, written, arguments, result.ok, number))
+        self._note(Event("call", call.name, call.written, arguments, result.ok, number))
         self.log += [Event("row", change.table, change.key, change, True, number) for change in changes]
         self._note(Event("result", call.name, result.text, result.data, result.ok, number))
         if result.ok and call.name == END:

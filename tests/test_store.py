@@ -9,8 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tb_envs.agents import make_agent
 from tb_envs.authoring.rng import Rng
-from tb_envs.episode import drive
+from tb_envs.episode import Episode, drive
 from tb_envs.errors import BackendError
 from tb_envs.registration import load_domain
 from tb_envs.sampling import ArgumentSampler
@@ -108,9 +109,61 @@ def test_a_connection_given_back_keeps_nothing() -> None:
     assert LocalBackend(task).dump() == clean
 
 
-def test_the_async_face_works_inside_a_running_loop() -> None:
-    from tb_envs import Episode
+def placed_rows(task_id: str) -> dict:  # type: ignore[type-arg]
+    """What a task's database holds at first, from its rows alone: no image, no connection."""
+    inserts, updates = get_task(task_id).world.patch()
+    rows = {name: dict(seeded) for name, seeded in DOMAIN.seed_rows.items()}
+    for name, row in [*inserts, *updates]:
+        rows[name] = {**rows[name], row["id"]: row}
+    return {
+        name: {key: tuple(rows[name][key][column] for column in spec.columns) for key in rows[name]}
+        for name, spec in DOMAIN.specs.items()
+    }
 
+
+@given(st.lists(st.tuples(st.sampled_from(TASKS), st.integers(0, 10**9)), min_size=2, max_size=5))
+@settings(SLOW, max_examples=40)
+def test_a_recycled_database_is_the_tasks_own(visits: list[tuple[str, int]]) -> None:
+    for task_id, seed in visits:
+        backend = LocalBackend(get_task(task_id))
+        assert backend.dump() == placed_rows(task_id)
+        rng = Rng(seed)
+        sampler = ArgumentSampler(rng)
+        for _, row in get_task(task_id).world.patch()[0]:
+            sampler.see(" ".join(str(value) for value in row.values()))
+        for _ in range(15):
+            tool = rng.pick(*DOMAIN.tools.values())
+            sampler.see(drive(backend.call(tool.name, sampler.arguments(tool))).text)
+        if rng.chance(0.3):  # as a call that is cut off leaves it
+            backend.store.begin()
+            backend.store.raw.execute("DELETE FROM messages")
+        backend.close()
+
+
+def test_reference_episodes_fit_into_the_image() -> None:
+    for task_id in TASKS:
+        episode, agent = Episode(), make_agent("reference")
+        observation = drive(episode.reset(task_id))
+        assert isinstance(episode.backend, LocalBackend)
+        raw = episode.backend.store.raw
+        (before,) = raw.execute("PRAGMA page_count").fetchone()
+        agent.start(episode, observation)
+        while not episode.over:
+            observation = drive(episode.act(agent.act(observation)))
+        assert raw.execute("PRAGMA page_count").fetchone() == (before,), task_id
+        episode.close()
+
+
+def test_unknown_values_are_refused_by_the_schema() -> None:
+    raw = sqlite3.connect(":memory:", isolation_level=None)
+    raw.deserialize(DOMAIN.image)
+    for column in ("status", "channel", "cancel_reason"):
+        with pytest.raises(sqlite3.IntegrityError, match=f"{column}_is_known"):
+            raw.execute(f"UPDATE bookings SET {column} = 'no such thing'")
+    raw.execute("UPDATE bookings SET cancel_reason = NULL WHERE status = 'confirmed'")
+
+
+def test_the_async_face_works_inside_a_running_loop() -> None:
     async def talk() -> str:
         episode = Episode()
         await episode.reset(TASKS[0])

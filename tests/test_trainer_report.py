@@ -366,7 +366,7 @@ def test_garbage_is_counted_and_what_is_missing_is_said(hotel: Path, tmp_path: P
         "6 lines of log.jsonl could not be read",
         "update-2.jsonl: 1 lines could not be read",
         "update-9.jsonl belongs to no evaluation in the log",
-        "The trials of the evaluation after update 1 are missing",
+        "The trials of its own evaluations after update 1 are missing",
         "config.json is missing or cannot be read",
     ):
         assert said in text

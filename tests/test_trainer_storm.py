@@ -49,10 +49,8 @@ def settings_for(**environment: Any) -> TrainConfig:
     )
 
 
-def played(
-    out: Path, settings: TrainConfig, outage: int = 0
-) -> tuple[Run, list[str], list[dict[str, Any]], torch.Tensor]:
-    """The run, a digest of each update's episodes, its rows, its weights."""
+def played(out: Path, settings: TrainConfig, outage: int = 0) -> tuple[list[str], list[dict[str, Any]], torch.Tensor]:
+    """A digest of each update's episodes, the run's rows, its weights."""
     source = make_source(settings, POOL)
 
     def turns(key: Key) -> Sequence[str]:

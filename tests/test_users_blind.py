@@ -45,9 +45,12 @@ def wrong(row: dict[str, Any]) -> list[str]:
         out.append(f"gave {sorted(gave)} for {sorted(expect['gives'])}")
     for key, verb in (("confirms", "confirmed"), ("corrects", "corrected")):
         missing = [fact for fact in expect.get(key, []) if f"{verb}:{fact}" not in acts]
+        if key == "confirms" and "consented" in acts:  # "You want it cancelled, right?": "Yes, please do."
+            missing = [fact for fact in missing if fact != "request"]
         if missing:
             out.append(f"not {verb}: {missing}")
-    if expect.get("any") and not acts & set(expect["any"]):
+    said = acts | ({"unknown"} if any(act.startswith("unknown:") for act in acts) else set())
+    if expect.get("any") and not said & set(expect["any"]):
         out.append(f"none of {expect['any']}")
     if set(expect.get("all", [])) - acts:
         out.append(f"lacks {sorted(set(expect['all']) - acts)}")

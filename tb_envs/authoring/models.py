@@ -71,6 +71,11 @@ class TableSpec:
         """Column → its place in a row's values."""
         return {name: place for place, name in enumerate(self.columns)}
 
+    @cached_property
+    def defaults(self) -> dict[str, Any]:
+        """Column → its model's default, or None; in the order of the columns."""
+        return {name: getattr(self.table.c[name].default, "arg", None) for name in self.columns}
+
     @classmethod
     def of(cls, table: Table) -> TableSpec:
         """Read a table's spec; raise `DomainError` if it breaks a convention."""

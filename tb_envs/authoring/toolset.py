@@ -96,10 +96,14 @@ class Tool:
         function = {"name": self.name, "description": self.description, "parameters": self.schema}
         return read_only({"type": "function", "function": function})
 
+    @cached_property
+    def _check(self) -> Callable[[Json], Any]:
+        return self.arguments.__pydantic_validator__.validate_python
+
     def validate(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments in their inner form, or a `ToolError` that names each wrong field and the accepted form."""
         try:
-            checked = self.arguments.__pydantic_validator__.validate_python(dict(arguments))
+            checked = self._check(dict(arguments))
         except ValidationError as error:
             raise ToolError(self._explain(error)) from None
         return checked.__dict__

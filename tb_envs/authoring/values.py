@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from functools import lru_cache
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
@@ -109,6 +110,7 @@ def _enum_spelling(value: Any) -> Any:
     return _BLANKS.sub("_", value.strip()[:80].lower()) if isinstance(value, str) else value
 
 
+@lru_cache(maxsize=4096)
 def parse_time(text: str) -> datetime:
     """A stored timestamp as an aware datetime."""
     return datetime.fromisoformat(text.replace("Z", "+00:00"))

@@ -101,10 +101,7 @@ class World:
             raise DomainError(f"{spec.name} has no column {', '.join(sorted(unknown))}")
         if "id" not in values:
             values["id"] = self.new_id(model)
-        row: Row = {}
-        for name in spec.columns:
-            default = spec.table.c[name].default
-            row[name] = values.get(name, getattr(default, "arg", None) if name not in values else None)
+        row: Row = {**spec.defaults, **values}
         if self._find(spec.name, row["id"]) is not None:
             raise DomainError(f"{spec.name} {row['id']} is placed twice")
         self.placed.setdefault(spec.name, {})[row["id"]] = row

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 import sqlite3
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -32,9 +31,11 @@ class LocalBackend:
         self.tools = task.domain.tools
         self.store = SqliteStore(task.domain.image, task.pages, task.domain.specs)
         self._ids = IdSource()
-        self.db = Db(self.store.connection, task.domain.specs, self._ids, task.now, task.domain.articles)
+        self.db = Db(
+            self.store.connection, self.store.raw, task.domain.specs, self._ids, task.now, task.domain.articles
+        )
         self._faults = {(fault.tool, fault.nth): fault for fault in task.scenario.tool_faults}
-        self._counts: Counter[str] = Counter()
+        self._counts: dict[str, int] = {}
         self._changes: list[RowChange] = []
         self._call = 0
 
@@ -85,8 +86,8 @@ class LocalBackend:
     def _due_fault(self, tool: str) -> ToolFault | None:
         if not self._faults:
             return None
-        self._counts[tool] += 1
-        return self._faults.get((tool, self._counts[tool]))
+        nth = self._counts[tool] = self._counts.get(tool, 0) + 1
+        return self._faults.get((tool, nth))
 
     def take_changes(self) -> list[RowChange]:
         """Row changes since the last time this was asked."""

@@ -56,11 +56,16 @@ class Db:
     __slots__ = ("_ids", "_raw", "_specs", "articles", "connection", "now", "now_text", "today")
 
     def __init__(
-        self, connection: Connection, specs: Mapping[str, TableSpec], ids: IdSource, now: str, articles: Articles
+        self,
+        connection: Connection,
+        raw: sqlite3.Connection | None,
+        specs: Mapping[str, TableSpec],
+        ids: IdSource,
+        now: str,
+        articles: Articles,
     ) -> None:
         self.connection = connection
-        driver = connection.connection.driver_connection
-        self._raw = driver if isinstance(driver, sqlite3.Connection) else None
+        self._raw = raw
         self._specs = specs
         self._ids = ids
         self.now: datetime = parse_time(now)

@@ -10,6 +10,7 @@ import sqlite3
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import Any
 
 from sqlalchemy import create_engine
@@ -24,6 +25,8 @@ from tb_envs.store.journal import TABLE, sqlite_ddl
 _kept = threading.local()
 PAGE = 1024
 """Bytes per page: small pages keep both the image and a task's share of it small."""
+SPARE = 16
+"""Empty pages in the seed image: an image that has to grow is copied whole by SQLite, in the middle of a tool call."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ class Pages:
     """What a task changes of the seed image: runs of whole pages by place, and the image's new length."""
 
     length: int
-    changed: tuple[tuple[int, bytes], ...]
+    changed: tuple[tuple[slice, bytes], ...]
 
     def load(self, raw: sqlite3.Connection, seed: bytes) -> None:
         """Make the task's image the whole content of a connection.
@@ -39,28 +42,31 @@ class Pages:
         The pages are laid into a kept copy of the seed and taken out again: writing a few dozen pages is cheaper than
         copying all of them once more than SQLite does.
         """
-        canvas = _canvas(seed)
-        if len(canvas) < self.length:
-            canvas.extend(bytes(self.length - len(canvas)))
+        canvas, blank = _canvas(seed, self.length)
         try:
-            for start, run in self.changed:
-                canvas[start : start + len(run)] = run
-            raw.deserialize(memoryview(canvas)[: self.length])
+            for place, run in self.changed:
+                canvas[place] = run
+            raw.deserialize(canvas[: self.length])
         finally:
-            for start, run in self.changed:
-                canvas[start : start + len(run)] = seed[start : start + len(run)].ljust(len(run), b"\0")
+            for place, _ in self.changed:
+                canvas[place] = blank[place]
 
 
-def _canvas(seed: bytes) -> bytearray:
-    """The thread's copy of a seed image."""
-    canvases: dict[int, tuple[bytes, bytearray]] = _kept.__dict__.setdefault("canvases", {})
-    if id(seed) not in canvases:
-        canvases[id(seed)] = (seed, bytearray(seed))  # the seed is kept too, so its id stays its own
-    return canvases[id(seed)][1]
+def _canvas(seed: bytes, length: int) -> tuple[memoryview, memoryview]:
+    """The thread's copy of a seed image, to write on, and the seed to restore it from; zeros follow in both."""
+    canvases: dict[bytes, tuple[memoryview, memoryview]] = _kept.__dict__.setdefault("canvases", {})
+    known = canvases.get(seed)
+    if known is None or len(known[0]) < length:
+        blank = seed.ljust(length + len(seed), b"\0")
+        known = canvases[seed] = (memoryview(bytearray(blank)), memoryview(blank))
+    return known
 
 
 def build_seed(base: type[DeclarativeBase], specs: Mapping[str, TableSpec], world: World) -> bytes:
-    """Create the schema through SQLAlchemy, insert the world's rows, add the journal; return the image."""
+    """Create the schema through SQLAlchemy, insert the world's rows, add the journal; return the image.
+
+    It is not packed by VACUUM: in full pages every row of a task would split one, and touch three more.
+    """
     raw = sqlite3.connect(":memory:", isolation_level=None)
     raw.execute(f"PRAGMA page_size={PAGE}")
     raw.execute("PRAGMA foreign_keys=ON")
@@ -71,7 +77,9 @@ def build_seed(base: type[DeclarativeBase], specs: Mapping[str, TableSpec], worl
     _write(raw, world)
     for statement in sqlite_ddl(specs):
         raw.execute(statement)
-    raw.execute("VACUUM")
+    raw.execute("CREATE TABLE spare (x)")
+    raw.execute("INSERT INTO spare VALUES (zeroblob(?))", (SPARE * PAGE,))
+    raw.execute("DROP TABLE spare")
     image = raw.serialize()
     engine.dispose()
     return image
@@ -84,15 +92,19 @@ def build_pages(seed: bytes, world: World) -> Pages:
     _write(raw, world)
     raw.execute(f"DELETE FROM {TABLE}")
     image = raw.serialize()
-    changed: list[tuple[int, bytes]] = []
-    for start in range(0, len(image), PAGE):
-        page = image[start : start + PAGE]
-        if page != seed[start : start + PAGE]:
-            if changed and changed[-1][0] + len(changed[-1][1]) == start:
-                changed[-1] = (changed[-1][0], changed[-1][1] + page)
-            else:
-                changed.append((start, page))
-    return Pages(len(image), tuple(changed))
+    runs: list[slice] = []
+    old = _cut(seed)
+    for place, start in enumerate(range(0, len(image), PAGE)):
+        if place >= len(old) or not image.startswith(old[place], start):
+            first = runs.pop().start if runs and runs[-1].stop == start else start
+            runs.append(slice(first, start + PAGE))
+    return Pages(len(image), tuple((run, image[run]) for run in runs))
+
+
+@lru_cache(maxsize=8)
+def _cut(image: bytes) -> tuple[bytes, ...]:
+    """An image in pages."""
+    return tuple(image[start : start + PAGE] for start in range(0, len(image), PAGE))
 
 
 def _workbench() -> sqlite3.Connection:
@@ -110,16 +122,27 @@ def _write(raw: sqlite3.Connection, world: World) -> None:
     inserts, updates = world.patch()
     raw.execute("BEGIN")
     for name, row in inserts:
-        columns = ", ".join(f'"{column}"' for column in row)
-        _run(raw, f'INSERT INTO "{name}" ({columns}) VALUES ({", ".join("?" * len(row))})', row, name)
+        _run(raw, _insertion(name, tuple(row)), (*row.values(),), name, row)
     for name, row in updates:
-        assignments = ", ".join(f'"{column}"=:{column}' for column in row if column != "id")
-        _run(raw, f'UPDATE "{name}" SET {assignments} WHERE id=:id', row, name)
+        rest = {column: value for column, value in row.items() if column != "id"}
+        _run(raw, _assignment(name, tuple(rest)), (*rest.values(), row["id"]), name, row)
     raw.execute("COMMIT")
 
 
-def _run(raw: sqlite3.Connection, statement: str, row: dict[str, Any], table: str) -> None:
+@cache
+def _insertion(table: str, columns: tuple[str, ...]) -> str:
+    names = ", ".join(f'"{column}"' for column in columns)
+    return f'INSERT INTO "{table}" ({names}) VALUES ({", ".join("?" * len(columns))})'
+
+
+@cache
+def _assignment(table: str, columns: tuple[str, ...]) -> str:
+    changes = ", ".join(f'"{column}"=?' for column in columns)
+    return f'UPDATE "{table}" SET {changes} WHERE id=?'
+
+
+def _run(raw: sqlite3.Connection, statement: str, values: tuple[Any, ...], table: str, row: dict[str, Any]) -> None:
     try:
-        raw.execute(statement, row if ":id" in statement else tuple(row.values()))
+        raw.execute(statement, values)
     except sqlite3.Error as error:
         raise DomainError(f"{table} {row.get('id')}: {error}; row {row}") from error

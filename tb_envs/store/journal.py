@@ -16,6 +16,7 @@ from tb_envs.authoring.models import TableSpec
 
 TABLE = "_journal"
 Values = tuple[Any, ...]
+_decode = json.JSONDecoder().raw_decode  # SQLite's own JSON has no blanks round it to look for
 _quote = sqlite_dialect().identifier_preparer.quote  # only where it is needed: the text of triggers is in every image
 
 
@@ -68,8 +69,8 @@ def read_change(row: tuple[int, str, str, str | None, str | None], call: int) ->
         call,
         table,
         key,
-        None if before is None else tuple(json.loads(before)),
-        None if after is None else tuple(json.loads(after)),
+        None if before is None else tuple(_decode(before)[0]),
+        None if after is None else tuple(_decode(after)[0]),
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from sqlalchemy.dialects.sqlite import dialect as sqlite_dialect
@@ -24,17 +24,17 @@ class Prepared(NamedTuple):
     sql: str
     names: tuple[str, ...]
     defaults: Mapping[str, Any]
-    required: frozenset[str]
     make: Callable[[Sequence[Any]], Any] | None
 
     def run(self, raw: sqlite3.Connection, values: Mapping[str, Any]) -> list[Any]:
         """Execute with these values; rows have the statement's columns as attributes."""
-        missing = self.required - values.keys()
-        if missing:
-            raise KeyError(f"the statement needs values for {', '.join(sorted(missing))}")
-        merged = {**self.defaults, **values} if self.defaults else values
-        cursor = raw.execute(self.sql, [merged[name] for name in self.names])
-        return [self.make(row) for row in cursor.fetchall()] if self.make else []
+        given = {**self.defaults, **values} if self.defaults else values
+        try:
+            bound = [given[name] for name in self.names]
+        except KeyError as error:
+            raise KeyError(f"the statement needs a value for {error}") from None
+        rows = raw.execute(self.sql, bound)
+        return list(map(self.make, rows)) if self.make else []
 
 
 @cache
@@ -60,16 +60,14 @@ def prepare(statement: Any, columns: tuple[str, ...] | None = None) -> Prepared 
         given = frozenset(columns)
         required |= given & set(names)
         defaults = {key: value for key, value in defaults.items() if key not in given}
-    make = None
-    if results:
-        row = _row_type(tuple(str(column[0]) for column in results))
-        make = row._make
-    return Prepared(str(compiled), names, defaults, required, make)
+    make = _row_maker(tuple(str(column[0]) for column in results)) if results else None
+    return Prepared(str(compiled), names, defaults, make)
 
 
-def _row_type(columns: tuple[str, ...]) -> Any:
-    """A tuple whose places have the columns' names."""
-    return namedtuple("row", columns, rename=True)  # pyright: ignore[reportUntypedNamedTuple]
+def _row_maker(columns: tuple[str, ...]) -> Callable[[Sequence[Any]], Any]:
+    """Makes a tuple whose places have the columns' names: what `_make` of a named tuple does, less a frame per row."""
+    kind = namedtuple("row", columns, rename=True)  # pyright: ignore[reportUntypedNamedTuple]
+    return partial(tuple.__new__, kind)  # pyright: ignore[reportUnknownMemberType]
 
 
 def _processor(kind: Any) -> Any:

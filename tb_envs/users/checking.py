@@ -19,6 +19,7 @@ _POINTERS = each("it that they")
 _POINTED = each(
     "card number booking dates date room nam address email phone stay one you account hotel hour time surnam charge"
 )
+_WELCOME = each("okai fin alright acceptabl agreeabl good convenient suitabl accept agre clear")
 _ASKING = each("is was wil do did can hav would")
 NAMED_LAST = each("correct right nam surnam you booking accurat")
 _TITLES = each("mr mrs ms miss dr")
@@ -48,6 +49,7 @@ def points(clause: Clause) -> bool:
         and 2 < len(row) < 7
         and row[0] in _BE
         and row[1] in _POINTERS
+        and row[2] not in _WELCOME
         and row[-1] in _POINTED
         and QUESTION_WORDS.isdisjoint(row)
     )

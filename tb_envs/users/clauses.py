@@ -25,6 +25,7 @@ _ALWAYS_SPLIT = each("but because although whereas however")
 _SPLIT_BEFORE_SUBJECT = each("and or so then nor yet plus")
 _NUMBER_AFTER = each(
     "booking confirmation phone card ticket loyalti member polici order account claim case folio employe licens"
+    " plate circl"
 )
 _INTERROGATIVE = QUESTION_WORDS | each("can could may might would will wil shall shal should do is are was were hav am")
 _CLAUSAL = each("i we you it they he she is are was hav do wil can could would need")
@@ -59,6 +60,8 @@ class Clause:
     """Where it is no plain word: ids, numbers, amounts, dates, addresses."""
     labels: dict[str, int] = field(default_factory=dict[str, int])
     """Label → where it stands first."""
+    idle: int = 0
+    """Before this word it asks for nothing, whatever it names (see `unasked.py`)."""
     hyp: int = 10_000
     """From this word on, what is said is hypothetical."""
     hyp_word: str = ""

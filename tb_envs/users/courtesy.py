@@ -9,8 +9,8 @@ from __future__ import annotations
 from tb_envs.authoring.persona import Lines
 
 from .ends import NOT_FOUND, PROMISE, UNVERIFIED, WAIT
+from .heard import Understood
 from .phrasing import LINES
-from .understanding import Understood
 from .voice import Voice
 
 REPEATS, LEAVES, IDLES = 3, 6, 14

@@ -27,6 +27,7 @@ from .ends import (
     PERSONAL,
     PROMISE,
     QUESTION_LIKE,
+    RECORDED,
     REFUSED,
     REFUSING,
     REPORTS,
@@ -38,6 +39,7 @@ from .ends import (
 )
 from .lexicon import BOOKKEEPING, DONE_VERBS, PENDING_VERBS, PLAIN_PAST, THIRD, WEAK_DONE
 from .phrases import stem_set
+from .records import of_data
 from .words import Is, each
 
 _FUNDS = MONEY | each("usd eur gbp card account fee differenc")
@@ -52,11 +54,25 @@ _TOPICS = stem_set(
     " invoice dates request room payment correction email"
 )
 _ENTERED = each("entered noted put")
-_ENTERABLE = stem_set("departure arrival checkout stay hour time room upgrade breakfast dates name guest traveller")
+_MARKED = _ENTERED | REFUSING
+_VERBAL = DONE_VERBS | PENDING_VERBS | each("let allow wil shal go need hav should")
+_ENTERABLE = stem_set(
+    "nights points credit departure arrival checkout stay hour time room upgrade breakfast dates name guest traveller"
+)
 _YES = each("okai alright great sur right thank yes fin good perfect you so much")
 _OTHERS = each("them him her")
 _FINITE = each("is are was not can would wil cost mean hav")
 _LATER = each("pending contact bye")
+_WE = each("i we")
+_USUAL = each("standard usual regular normal ordinari original")
+_RULED = each("les within before after later carri incur attract than without")
+_NOBODY = each("nobodi noon")
+_DRAFTS = stem_set("aside draft provisionally placeholder tentatively provisional tentative")
+_PUT = each("put set add plac list note enter")
+_LISTS = stem_set("waitlist waiting wait queue")
+_NONE = each("nothing no none neither nobodi")
+_AGAIN = each("is are was were")
+_SENDING = stem_set("send email issue dispatch post mail deliver")
 _TALKING = each("cal speak await writ chat talk")
 
 
@@ -68,6 +84,9 @@ def verbs(clause: Clause, found: set[str]) -> None:
     for at, word in enumerate(row):
         if at >= hyp:
             break
+        text = clause.words[at].text
+        if word not in _VERBAL and text not in _MARKED and not text.endswith("ing"):
+            continue
         if word in DONE_VERBS or word in PENDING_VERBS:
             if _past(clause, at):
                 _finished(clause, at, found)
@@ -84,10 +103,10 @@ def verbs(clause: Clause, found: set[str]) -> None:
         ):
             if row[at + 2] not in HANDOVER and not (row[at + 2] == "put" and "through" in row):
                 found.add(WAIT)
-        elif clause.words[at].text in _ENTERED and row[max(0, at - 2) : at] == ["hav", "been"]:
+        elif text in _ENTERED and row[max(0, at - 2) : at] == ["hav", "been"]:
             if not _ENTERABLE.isdisjoint(row[: at - 2]) and "not" not in row[:at]:
                 found.add(DONE)
-        elif clause.words[at].text in REFUSING and not softened(row, at):
+        elif text in REFUSING and not softened(row, at):
             found.add(REFUSED)
         elif word in ("wil", "shal", "go") and at and row[at - 1] in ("i", "we", "am", "are") and at + 1 < len(row):
             follow = next((w for w in row[at + 1 : at + 4] if w not in ("to", "be", "need", "hav")), "")
@@ -113,7 +132,7 @@ def verbs(clause: Clause, found: set[str]) -> None:
             ):
                 found.add(ARRIVES)
         elif (
-            clause.words[at].text.endswith("ing")
+            text.endswith("ing")
             and at
             and row[at - 1] in ("am", "are", "be")
             and ("i" in row[max(0, at - 3) : at] or "we" in row[:at])
@@ -151,7 +170,9 @@ def _busy(row: list[str], at: int) -> bool:
 def _finished(clause: Clause, at: int, found: set[str]) -> None:
     """A past form: whose deed is it, and is it the deed that was asked for?"""
     row, word = clause.row, clause.row[at]
-    rest = row[at + 1 : at + 7]
+    if clause.dets[at] or (at and row[at - 1] == "stand"):
+        return  # "a reduced fee", "your cancelled booking", "we stand corrected"
+    rest = _object(clause, at)
     agent = you = negative = been = future = False
     aux = ""
     for back in range(at - 1, max(-1, at - 8), -1):
@@ -176,20 +197,28 @@ def _finished(clause: Clause, at: int, found: set[str]) -> None:
             break
     else:
         if at > 8:
-            agent = True
+            agent = not _WE.isdisjoint(row[:at]) and "you" not in row[:at]
     if future:
         found.add(PROMISE)
         return
+    if rest[:1] and rest[0] in _NONE and (rest[0] != "no" or rest[1:2] != ["longer"]):
+        negative = True
     if negative:
         if word in APPROVE:
             found.add(PENDING if "yet" in row else REFUSED)
         elif word in DONE_VERBS:
             found.add(NOT_YET)
         return
-    if you:
+    if you or not _NOBODY.isdisjoint(rest) or not _USUAL.isdisjoint(rest[:3]):
+        return
+    if not _DRAFTS.isdisjoint(rest):
+        found.add(NOT_YET)
+        return
+    if word in _PUT and not _LISTS.isdisjoint(rest):
+        found.add(PENDING)
         return
     if word in PENDING_VERBS and (
-        THIRD.intersection(rest) or TICKETS.intersection(rest) or TICKETS.intersection(row[:at])
+        _third(clause, at, rest) or TICKETS.intersection(rest) or TICKETS.intersection(row[:at])
     ):
         found.add(TICKET if not THIRD.difference(TICKETS).intersection(rest) and word not in HANDOVER else PENDING)
         return
@@ -229,6 +258,7 @@ def _finished(clause: Clause, at: int, found: set[str]) -> None:
         if word == "mak" and aux and CHANGING.intersection(row[:at]):
             been = True
         told = agent or been or (aux in ("is", "are") and word in ("regist", "secur", "register"))
+        told = told or (word == "tak" and bool(aux) and "off" in rest[:2])
         if not been and word in ("rais", "plac", "hand", "accept", "open"):
             told = False
         if word == "return" and not been:
@@ -262,7 +292,24 @@ def _finished(clause: Clause, at: int, found: set[str]) -> None:
         or row[at - 1] in ("and", "then", "go", "ahead")
     ):
         return
+    if word in ("sort", "updat", "chang", "set") and (
+        clause.dets[at + 1 : at + 2] in (["my"], ["our"]) or "by" in rest[:3]
+    ):
+        return
+    if word not in _SENDING and of_data(clause, at):
+        found.add(RECORDED)
+        return
     found.add(APPROVED if word in APPROVE else DONE)
+
+
+def _object(clause: Clause, at: int) -> list[str]:
+    """What follows the verb, up to the next comma or the next statement."""
+    rest: list[str] = []
+    for here in range(at + 1, min(at + 7, len(clause.row))):
+        if here in clause.commas or clause.row[here] in _AGAIN:
+            break
+        rest.append(clause.row[here])
+    return rest
 
 
 def _heads(clause: Clause, at: int) -> bool:
@@ -270,10 +317,20 @@ def _heads(clause: Clause, at: int) -> bool:
     row = clause.row
     if row[at] not in _HEADLINES or not _FINITE.isdisjoint(row[:at]) or not _SUBJECTS.isdisjoint(row[:at]):
         return False
+    if not _RULED.isdisjoint(row[at + 1 : at + 3]):
+        return False  # "changes made less than a week ahead carry a fee"
     start = max((comma for comma in clause.commas if comma < at), default=0)
     while start < at and row[start] in _PRELUDE:
         start += 1
     return at - start < 7 and not _TOPICS.isdisjoint(row[start:at]) and (at < 7 or row[at - 1] in _TOPICS)
+
+
+def _third(clause: Clause, at: int, rest: list[str]) -> bool:
+    """Whether somebody else of the house is named after the verb; "your account" is nobody."""
+    return any(
+        here in THIRD and not (here == "account" and clause.dets[at + 1 + near] == "your")
+        for near, here in enumerate(rest)
+    )
 
 
 def _past(clause: Clause, at: int) -> bool:

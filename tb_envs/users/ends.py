@@ -25,11 +25,17 @@ TICKET: Final = "ticket"
 NOT_FOUND: Final = "not found"
 UNVERIFIED: Final = "unverified"
 NOT_YET: Final = "not yet"
+RECORDED: Final = "recorded"
+"""A piece of data was put right or noted; an end only where that was the request."""
+LIMITED: Final = "limited"
+"""The agent cannot say or decide it now; with a hand-over it is pending."""
+INABLE: Final = "inable"
+"""The agent itself cannot do it; refused, but pending where it was handed over."""
 
 BE = each("is are was were be been am get")
 MODAL = each("can could may might would should must need cannot")
 APPROVE = stem_set("approve grant authorise accept agree allow permit qualify")
-REFUSING = each("denied declined rejected refused disapproved")
+REFUSING = each("denied declined rejected refused disapproved dismissed overruled quashed vetoed repudiated negatived")
 BENIGN = stem_set(
     "only worry hesitate forget problem guarantee promise say tell know sure certain mean want need wait think imagine"
     " charge lose affect miss thank cost pay receive hear expect mind matter question want billed expired"
@@ -39,8 +45,10 @@ FUTURE = stem_set("will shall going should expect would someone")
 PAPERS = stem_set("confirmation receipt invoice copy voucher code")
 SOON = stem_set("moment minute minutes second seconds shortly momentarily sec")
 FREE_OF = stem_set("charge fee cost penalty problem delay further issue charges")
-APPROVERS = stem_set("approval manager supervisor authorisation permission management sign-off")
-DECIDERS = stem_set("approval manager decision answer supervisor response reply")
+APPROVERS = stem_set(
+    "approval manager supervisor authorisation permission management sign-off boss chief superior director"
+)
+DECIDERS = stem_set("approval manager decision answer supervisor response reply boss chief superior director")
 ENTITLED = stem_set("qualify eligible entitled meet get receive")
 HARMLESS = stem_set(
     "charge fee cost problem worry need rush further one longer additional extra action way number later matter"
@@ -51,7 +59,19 @@ LACKING = stem_set(
 )
 PROOFS = stem_set("guest holder verification verify identity proof authorisation identification consent")
 PERSONS = stem_set("guest holder owner booker himself herself cardholder policyholder")
-GATES = each("without unles until til")
+GATES = each("without unles until til before")
+TELLS = each("i we you he she it they is are hav can know be was were receiv get")
+INSISTING = stem_set(
+    "not no but policy rule rules terms term rate condition conditions contract same apply decision final sorry regret"
+    " understand afraid exception remain stand stay agree appreciate alter matter difference hand hands change said"
+    " as however sympathise answer nothing loyal regardless even though although told"
+)
+"""Words of somebody who stands by a refusal."""
+REGRETS = stem_set("sorry regret pity wish shame apologise afraid sad")
+HELPED = stem_set("help assist oblige service more better time occasion result assistance work")
+SAYING = stem_set(
+    "answer decision result promise commitment guarantee timeline verdict outcome settle decide promise conclude finish"
+)
 HANDOVER = stem_set("transfer hand connect pass redirect route refer escalate forward")
 MONEY = stem_set("refund refunded money fund credit amount reimbursement compensation points voucher")
 ARRIVE = stem_set("receive see get find have")

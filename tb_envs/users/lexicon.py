@@ -15,7 +15,7 @@ ASK_VERBS = stem_set(
     " advise indicate enter pass forward quote say submit identify describe mention inform"
     " write recall disclose furnish reveal elaborate dictate outline"
 )
-COMMANDS = stem_set("type name show list post drop present text fill input paste")
+COMMANDS = stem_set("type name show list post drop present text fill input paste dump print output export")
 """Asks only at the beginning or after "please": most are nouns else."""
 GET_VERBS = stem_set(
     "have get ask know take grab see note collect obtain request confirm verify borrow enquire inquire check record jot learn"
@@ -30,9 +30,10 @@ DONE_VERBS = stem_set(
     " withdraw return exchange deduct discount lower increase raise lift order create generate print execute secure"
     " postpone shift link carry initiate trigger launch fulfil fulfill give set do take rectify handle redeem register relocate make pay put accept bring terminate"
     " wipe clear deduct price-match dispatch deliver install unlock reset top-up guarantee place extend implement drop"
+    " alter mail scrap erase annul nullify undo rebate recredit re-credit allocate effect perform strike knock bump trim rescind regularise prolong"
 )
 PLAIN_PAST = each(
-    "sent done given gave made taken took put set paid reset split brought lifted withdrawn shifted cut shipped"
+    "sent done given gave made taken took put set paid reset split brought lifted withdrawn shifted cut shipped struck undone"
 )
 """Past forms that do not end in -ed."""
 BOOKKEEPING = stem_set(
@@ -40,6 +41,7 @@ BOOKKEEPING = stem_set(
 )
 WEAK_DONE = stem_set(
     "give take make put do place set pay accept raise open create register secure handle bring drop confirm return"
+    " effect perform strike knock bump trim allocate"
 )
 """They tell of an end only with an agent as subject or in the passive, and not of themselves."""
 CAPABLE = stem_set(
@@ -60,7 +62,7 @@ PENDING_VERBS = stem_set(
 THIRD = stem_set(
     "manager team department supervisor colleague specialist desk office approval review ticket case finance billing"
     " management director duty-manager partner agency headquarters accounting accounts expert lead desk authorities"
-    " supervisor's security queue unit operations senior staff owner property"
+    " supervisor's security queue unit operations senior staff owner property guys folks upstairs boss chief superior bookkeeping"
 )
 ACTIONS = {
     "cancel": stem_set("cancel cancellation annul terminate"),
@@ -103,20 +105,20 @@ LABELS: dict[str, tuple[str, ...]] = {
         "(do|did|would|have) (|not) you (|happen to|by chance|by any chance) (have|know|remember|recall|got)",
         "you (have got|happen to|would have|got)", "(any|by) chance", "chance you",
         "(is|are|be) (needed|required|missing|necessary|mandatory|essential|outstanding)",
-        "(i|we) (did|do) not (have|see|catch|get|receive|find|hear|know)", "(i|we) (|am|are) (missing|lack)",
+        "(i|we) (did|do) not (have|see|catch|get|receive|find|hear|know)", "(i|we) have not (got|had|caught)", "(i|we) (|am|are) (missing|lack)",
         "(i am|we are) (short of|after|asking for|looking for|waiting for|waiting on|in need of|curious)",
         "you (did|have|do) not (mention|give|tell|include|provide|say|specify|state|share)", "you forgot", "you left out",
         "let (me|us) (have|get|take|grab|ask|start with|collect|note|begin with|know)", "let us (start|begin)",
         "(know|understand|establish|find out|work out|clarify|learn) (what|which|who|why|when|where|how)",
         "(want|like|wish|need|love|curious|have|try|here|going|good|help|useful) to (know|ask|have|get|take|see|hear|note|collect|confirm|verify)",
         "wondering", "wonder (what|which|if|whether|why|who|when|how)", "i ask", "asking for", "need from you",
-        "following", "(would|will) be (enough|sufficient|helpful|great|good|nice|useful|lovely|appreciated|perfect|needed)", "would help", "(is|are) (enough|sufficient)", "suffice", "(will|would) (do|suffice)",
+        "following", "(would|will) be (enough|sufficient|helpful|great|good|nice|useful|lovely|appreciated|perfect|needed|ideal|best|preferable|preferred|fine|handy|welcome)", "would help", "(is|are) (enough|sufficient)", "suffice", "(will|would) (do|suffice)",
         "if you (could|can|would|do not mind|have|give|tell|share|provide|send|let|confirm|supply|remember|know)",
         "(once|when|after|as soon as|if|until) (i|we) (have|get|receive|got|see|know)",
         "(once|when|after|as soon as|until) you (have|send|provide|share|give|tell|confirm|supply)",
         "without", "(point|direct|guide) (me|us) to", "depends on", "with that i can", "on hand", "to hand", "handy", "within reach", "at hand",
         "quote", "(appreciate|grateful) (it|) if", "could use", "one more (detail|thing|question|piece)", "(help|hit|provide|supply|furnish|trust|equip) (me|us) with",
-        "(give|tell|send) (me|us)", "last question", "quick question", "be so (kind|good)", "fill me in", "come up blank",
+        "(give|tell|send|leave|drop|pass) (me|us)", "last question", "quick question", "be so (kind|good)", "fill me in", "come up blank",
         "in order to (proceed|continue|help|assist)", "for verification", "for security", "trouble you", "bother you",
     ),
     "whole": (
@@ -128,13 +130,16 @@ LABELS: dict[str, tuple[str, ...]] = {
     ),
     "contact_detail": ("contact (details|information|data)", "(reach|contact) you", "get hold of you", "get back to you"),
     "goal": (
+        "what (it is|is it) (that|) (we|you|i)", "nature of (wish|matter|concern)", "what (alteration|modification|amendment|adjustment)", "what (do|did) you (request|require|seek|desire)",
         "how (can|may|could|might|shall|do) (i|we) (|best) (help|assist|be of|serve|support|make|improve|brighten)", "what can (i|we) (do|help|assist)", "what (can|may) i (help|get)",
         "tell me more", "what (is|was|seems to be|appears to be) (|wrong) (|with) (issue|problem|matter|trouble|concern|request|question)", "what (is|seems) wrong",
         "what (do|would|did) you (want|like|need|wish|mean)", "what would you have", "what are you (looking for|trying to|hoping|after|asking)",
         "(describe|explain|clarify|elaborate|outline|summarise|repeat|rephrase|restate) (|on|for|me|to me) (issue|problem|request|situation|question|concern|what you|matter|that|more)",
         "what (brings|brought) you", "what is (it|that) (about|you|regarding)", "in own words", "(calling|contacting|writing) (about|us about|regarding)", "what outcome", "what (shall|should|may) (i|we) (do|change|arrange)", "what (change|kind of change|sort of change) (do|would|should|did) you",
         "details of (request|issue|problem)", "more about (what|request|issue|problem|situation|it)", "(bit|little) more", "walk me through", "(nature|purpose) of (call|request|enquiry|inquiry)",
-        "how (can|may) i direct", "where would you like to start", "please go ahead and (tell|explain)", "i am (listening|all ears)", "what else do you need to",
+        "how (can|may) i direct", "what (do|did|would) you (request|desire|require|seek|intend|ask for|ask of us)", "what is it (that|) you (wish|want|need|require|desire|request|seek)", "what (is it|it is) (|that) (you|we|i) (|should|shall|can|may|are|would) (wish|want|need|require|desire|request|seek|like|do|arrange|asking|after|looking)",
+        "what (can|may|could|should|shall|must|might) (i|we) (arrange|sort|change|organise|do|take care|set up|look after|see to)", "(in|which|what) way (can|may|could|might) (i|we)", "(state|explain|describe|outline|specify|set out|summarise|name|present|repeat|restate|lay out|put|formulate|detail) (concern|request|matter|wish|wishes|subject|issue|problem|enquiry|inquiry|concerns|business|case|desire|complaint)",
+        "(purpose|subject|nature|object|topic|matter|point|aim) of (message|enquiry|inquiry|call|contact|request|letter|visit|email|communication|concern|complaint|writing)", "what (seems|appears) (|to be) (trouble|wrong|problem|matter)", "what (should i|i should|shall i|i shall|i am to|am i to|we should|should we) (do|change|arrange|book|cancel|move)", "(have|had) in mind", "what is up", "(request|wish|concern|issue|problem|matter|question|enquiry) is what", "what is it that", "what (would|will) it be", "what you (want|wish|need) (me|us) to", "what would you (like|want|have) (me|us|done|arranged|changed)", "what you would (like|want) (me|us|done|arranged|changed|to have)", "what (is|are) wish", "what are wishes", "what would you wish", "what would you (like|want) to have (done|arranged|changed)", "(be|at) of service to", "what you (would|) (like|wish|want) (us|me) to do", "where would you like to start", "please go ahead and (tell|explain)", "i am (listening|all ears)", "what else do you need to",
     ),
     "consent": (
         "(should|shall) (i|we)", "(do|did|would) you (want|like|wish|prefer) (|for) (me|us) to", "(want|like|prefer|wish|need) (me|us) to",
@@ -170,14 +175,14 @@ LABELS: dict[str, tuple[str, ...]] = {
     "done": (
         "all (done|set|sorted|taken care|settled|fixed|arranged|complete|booked|in order)", "(it|that|which|everything|both|all) (is|are|has been|have been|was|were) (|all|both) (done|sorted|taken care|through|complete|settled|set|arranged|resolved|fixed|in place|dealt with|effective|live)",
         "(gone|went) (through|out|back)", "taken care of", "on way", "(is|are) (good to go|complete|successful|in effect|in place|cleared)",
-        "(check out|change|upgrade|extension|correction) (is|are) in system", "there you go", "you are (all set|set|confirmed|in)", "dealt with", "managed to", "(was|were|been) able to (cancel|refund|change|move|book|waive|process|complete|upgrade|extend|apply|remove|arrange|issue|get|make|secure|reverse|add|do|correct|update|fix|have|sort)",
+        "(check out|change|upgrade|extension|correction) (is|are) in system", "there you go", "you are (all set|set|confirmed|in)", "you are (good|fine|okay) (until|till|til|to stay)", "ur good (until|til|till)", "dealt with", "managed to", "(was|were|been) able to (cancel|refund|change|move|book|waive|process|complete|upgrade|extend|apply|remove|arrange|issue|get|make|secure|reverse|add|do|correct|update|fix|have|sort)",
         "consider it done", "(refund|money|funds|credit|amount|it|that|reimbursement) (should|will|would) (appear|show|arrive|reach|land|be credited|be back|be with|be visible|hit|be in|be on|come)",
         "(refund|money|funds|credit|amount|cancellation|change|transaction|it) (took|has taken) (place|effect)", "(charge|fee|it|item|amount|booking) (is|are) (gone|off)", "done", "success", "successful", "mission accomplished", "(money|amount|refund) (is|are) (coming|going|travelling) back", "(can|may) consider (it|that|matter|this) (closed|resolved|settled|done)",
     ),
     "refused": (
         "(turned|turning|turn) (it|that|you|request|refund|us|me|) down", "(said|says|say|answered|gave) no", "answer (is|was|remains) no", "(have|has|had|must|need|going|obliged|forced|required) (|to) (decline|refuse|reject|deny|turn down)",
-        "non refundable", "nonrefundable", "is no from", "charge (you|) (full|whole) (amount|price|stay|rate|fee)", "against (policy|rules|terms|regulations|procedure|hotel|company)", "out of question", "not option", "no (exception|refund|possibility|way|option|availability|compensation|reimbursement|flexibility|other option|alternative|leeway|discretion|entitlement|adjustment|basis|grounds|vacancy|suites|rooms|room|right to|provision|chance)",
-        "sold out", "fully booked", "too late", "(outside|past|beyond|after|missed) (|of|that|free) (|cancellation|refund|return|free|24 hour|48 hour|notice|permitted|allowed|eligible) (window|period|deadline|limit|cut-off|timeframe)",
+        "non (refundable|changeable|cancellable|transferable|modifiable|returnable|amendable)", "(insist|insists) (on|upon|that)", "(is|are) (strict|firm|final|unchangeable|binding)", "no money back", "(have|has) to (keep|stay with|pay)", "(is|are) out of (suites|rooms|rooms of)", "(have|has) to be (present|same|original|old|booked)", "(nothing|not) something (we|i|hotel)", "(no|not) part of", "(not|never) (in|within) (power|gift|hands|remit|discretion)", "nonrefundable", "is no from", "charge (you|) (full|whole) (amount|price|stay|rate|fee)", "against (policy|rules|terms|regulations|procedure|hotel|company)", "out of question", "not option", "no (exception|refund|possibility|way|option|availability|compensation|reimbursement|flexibility|other option|alternative|leeway|discretion|entitlement|adjustment|basis|grounds|reduction|discount|vacancy|suites|rooms|room|right to|provision|chance)",
+        "sold out", "(promised|given|let|sold|assigned|allotted|reserved|booked) (to|for|by) (another|someone|other)", "fully booked", "too late", "(outside|past|beyond|after|missed) (|of|that|free) (|cancellation|refund|return|free|24 hour|48 hour|notice|permitted|allowed|eligible) (window|period|deadline|limit|cut-off|timeframe)",
         "deadline (has|is) (passed|over|past|gone|expired)", "(has|have|is) expired", "ineligible", "prohibit", "(forbidden|forbid|forbids)", "(disallow|disallowed)", "nothing (|more|else|further) (|that) (i|we|to|can|could)", "nothing can", "nothing (|else) (is|are) (available|free|left|possible)", "(have|has|got|there is|there are) no (|other|better|more|further|free|such|suitable) (room|suite|availability|vacancy|space|table|option|bed)", "hands are tied", "regret (to|that)",
         "(decision|answer|this|that) (is|remains|stays) final", "no longer (possible|free|refundable|eligible|available|be|offer|apply|valid|changeable|cancellable|modifiable|refund|change|cancel)", "forfeit", "forfeited",
         "(policy|rules|terms) (is|are) (clear|strict|firm)", "not in position", "impossible", "(afraid|sorry) (|but|it is|that is|answer is) (no|not)", "(stick|stand) (to|by|with)", "have to (follow|stick|respect|stand|adhere)", "rules are rules", "beyond my (control|power|authority)", "beyond what (i|we) (can|could)", "(decided|decide|ruled|spoke|voted) against", "unable", "(has|have) to stay", "must (stay|stand|remain)", "(charge|bill|fee|invoice|amount) (is|was) (correct|valid|justified|right|legitimate|accurate|in order)", "all (|suites|rooms|of them) (is|are) (taken|booked|gone|occupied|full)", "(we|hotel|house) (are|is) (full|booked)", "(room|suite|date|dates|night|nights|they|both) (is|are) (taken|gone|sold|booked out|occupied)",
@@ -188,8 +193,8 @@ LABELS: dict[str, tuple[str, ...]] = {
         "(leave|left|stay|remain|keep|kept) (|it|booking|that|everything|all|them|stay|reservation|room|rooms|fee|charge|bill) as (it|they|that) (is|are|was|were|has been|have been|stand)", "as (it|they) (was|were) before",
     ),
     "pending": (
-        "pending", "await", "(waiting|wait) (for|on) (manager|approval|answer|decision|response|reply|team|supervisor|feedback|review|partner|outcome|them|him|her|sign-off|someone)", "under review", "(is|are|being|be) (reviewed|looked at|looked into|investigated|assessed|considered|examined)",
-        "no (answer|decision|response|reply|word|verdict|feedback)", "(have|has|is|are|been) not (|been) (decided|answered|responded|replied|come back|heard|reviewed|reached|determined|ruled)", "(has|have|is) yet to", "yet to (|be) (answer|decide|respond|reply|approve|hear|come|review)",         "(remain|is|stay) (open|undecided|outstanding|unresolved)", "on hold", "in (queue|progress|review|hands)",
+        "pending", "await", "(waiting|wait) (for|on) (manager|approval|answer|decision|response|reply|team|supervisor|feedback|review|partner|outcome|them|him|her|sign-off|someone)", "out of hands", "(make|makes|made|take|takes) (decision|decisions|call|calls)", "(they|he|she|department|team|desk|office|housekeeping|colleague|manager|accounting|accounts|people) (have|has) (case|file|request|claim|matter)", "under (review|examination|investigation|consideration|inspection|study|scrutiny)", "(on|to) (waiting list|waitlist|wait list)", "(is|are|being|be) (reviewed|looked at|looked into|investigated|assessed|considered|examined)",
+        "no (answer|decision|response|reply|word|verdict|feedback)", "(have|has|is|are|been) not (|been) (decided|answered|responded|replied|come back|heard|reviewed|reached|determined|ruled)", "(has|have|is) yet to", "yet to (|be) (answer|decide|respond|reply|approve|hear|come|review)",         "(remain|is|stay) (open|outstanding|undecided|unresolved)", "(case|request|ticket|it|refund|claim|matter) (is|are) on hold", "(put|placed) (it|request|case|refund|claim) on hold", "in (queue|progress|review|hands)",
         "(with|before|in front of) (manager|supervisor|finance|department|specialist|billing|management)", "will (decide|review|investigate|take over|assess|examine)", "take it from here", "take over", "decision (is|will be) (made|taken|with)", "waiting list", "waitlist",
         "(did|has|have) not (reply|replied|respond|responded|answer|answered|decide|decided|come back|get back)", "(someone|somebody|team|manager|colleague|specialist|department) will", "(sit|sits|sitting) with", "next business day",
     ),
@@ -206,7 +211,7 @@ LABELS: dict[str, tuple[str, ...]] = {
     ),
     "hyp": ("if", "unless", "once", "whenever", "as soon as", "in case", "(provided|providing|assuming|supposing)", "whether", "in event", "when", "until", "till", "should (you|he|she|they|manager|it|there|anything|that|supervisor|refund|plans)", "before", "depend"),
     "wait": (
-        "(one|1|two|2|three|five|5|ten|10|few|couple|another|short|brief|give me|give us|in|couple of) (moment|minute|second|mo)", "moment", "(minute|second|bit) while", "hold (on|line|tight|while)", "hang (on|tight)", "bear with (me|us)", "stand by", "please standby", "be right (back|with)", "(be|come|am) back (in|shortly|here)", "back in (moment|minute|second|few)", "while i", "(am|are|get|getting|jump|right) on it", "give me (time|some time|few)", "(have|take) (|quick|closer) look", "take (moment|minute|second|few)", "working on (it|that)", "stay (on line|with me|connected)", "brb", "in process of", "wait (for me|here|while)", "(few|need) (moment|minute|second)", "need (bit|few|time)", "momentarily", "back shortly", "leave it with me", "not be long", "almost (there|done)", "nearly (there|done)",
+        "(one|1|two|2|three|five|5|ten|10|few|couple|another|short|brief|give me|give us|in|couple of) (moment|minute|second|mo)", "moment", "(minute|second|bit) while", "hold (on|line|tight|while)", "hang (on|tight)", "bear with (me|us)", "stand by", "please standby", "be right (back|with)", "(be|come|am) back (in|shortly|here)", "back in (moment|minute|second|few)", "while i", "(am|are|get|getting|jump|right) on it", "give me (time|some time|few)", "(have|take) (|quick|closer) look", "take (moment|minute|second|few)", "working on (it|that)", "stay (on line|with me|connected)", "brb", "in process of", "wait (for me|here|while)", "(few|need) (moment|minute|second)", "need (bit|few|time)", "momentarily", "back shortly", "leave it with me", "not be long", "almost (there|done)", "(tick|jiffy|jiff)", "(remain|keep|stay) (on line|patient|seated|online)", "be patient", "(little|some|bit of|few|short|small) (while|time|patience|indulgence|moments|delay)", "(beg|ask|request|need|for) patience", "(ask|beg|for) (|little|some) indulgence", "(ask|beg|request|invite) you (|to) (wait|hold|be patient|stay|bear)", "wait (little|short|bit|while|moment|few|some|until i|till i)", "(you|must) wait", "while (register|ledger|system|file|it|that|record|records|matter|page|screen|computer|program)", "(allow|grant|permit) (me|us) (|few|little|some|short|moment)", "(give|gimme) (me|us) (5|10|15|2|3|five|ten|two|three|second|few|little)", "nearly (there|done)",
     ),
     "second": (
         "(second|other|next|further|third) (request|thing|matter|one|point|question|issue|topic|concern|part|wish|trip|stay|booking|enquiry|inquiry|problem)", "(request|thing|matter|point|question|issue|topic) (number|) (two|2)", "two (things|requests|matters|points|questions|issues)",
@@ -215,11 +220,12 @@ LABELS: dict[str, tuple[str, ...]] = {
         "try (|once more|one more|it|them)", "once more", "one more time", "(check|verify|review|correct) (them|it|details|data|spelling|that|information)", "(other|different|correct|right) (details|data|information)", "give me (them|it)",
     ),
     "else": (
-        "(anything|something|what|whatever) else", "(anything|something) (more|further|different)", "else (i|we|that|you|can|for|with|today|at)", "any (other|further|additional|more|) (question|request|concern|thing|issue|matter|way|query|queries)", "any (question|concern|query|queries)", "(other|further|more|additional) (question|assistance|help|request|concern|support|query|queries|way)",
+        "(anything|something|what|whatever|nothing|someone) else", "(other|further|more|additional|another|any other|any further|still some|some other) (wish|wishes|service|matter|matters|need|needs|point|points|thing|things|topic|issue|enquiry|inquiry|problem|query|commission|order|errand|instruction|instructions|favour|desire|business)",
+        "(have|got) (any|some|another|more|other|further) (question|wish|wishes|request|queries)", "(have|got) (question|queries)", "any wishes", "besides", "(of|be) (|any) (|further|more|other|additional) (use|service|assistance|help) (further|today|otherwise|in|to you|as well)", "of further (use|service|assistance|help)", "(useful|helpful) (in|with|for) (any|some) (|other|further)", "(do|something|anything|do anything|do something) (more|further) (for|to|with|today)", "(anything|something) (|i|we) (can|could|may|might) (do|add)", "(anything|something) (more|further|different)", "else (i|we|that|you|can|for|with|today|at)", "any (other|further|additional|more|) (question|request|concern|thing|issue|matter|way|query|queries)", "any (question|concern|query|queries)", "(other|further|more|additional) (question|assistance|help|request|concern|support|query|queries|way)",
         "(is|was|will|would) (that|it) (|be) (all|everything)", "that (be|is|covers) (all|everything)", "(help|assist) (you|) (further|more)", "need (anything|something|further|more help)", "have i (answered|covered|addressed|resolved|helped)", "(all|everything) you (need|needed|wanted)", "other way",
     ),
     "bye": (
-        "(goodbye|bye|farewell|cheerio|adieu)", "good (night|bye)", "have (|very|yourself) (nice|great|good|lovely|wonderful|pleasant|fantastic|blessed|safe|excellent|beautiful|amazing) (day|evening|one|night|weekend|afternoon|morning|rest|week|trip|time|stay|journey|flight)", "take care",
+        "(goodbye|bye|farewell|cheerio|adieu|ciao|cya|bb|toodle|ta-ta)", "until (soon|later|tomorrow|then|we meet)", "remain for (me|us) to", "so long", "yours (faithfully|truly|sincerely|respectfully)", "(we|i) remain", "sleep well", "(good|pleasant|nice) (travels|journey|travel|trip|flight|stay)", "all (the|) best", "(have|much) fun", "(goodbye|bye) for now", "signing off", "we are (done|finished|through)", "over and out", "(catch|talk to) you (later|soon)", "until (next|another) (time|visit|stay)", "wish (you|all)", "hope (you|that you) enjoy", "(conversation|chat|session|call) (is|was) (concluded|closed|over|finished|ended|at end)", "good (night|bye)", "have (|very|yourself) (nice|great|good|lovely|wonderful|pleasant|fantastic|blessed|safe|excellent|beautiful|amazing) (day|evening|one|night|weekend|afternoon|morning|rest|week|trip|time|stay|journey|flight)", "take care",
         "(thank you|thanks|thank) (|so much|very much) for (calling|contacting|choosing|reaching out|staying|chatting|speaking|getting in touch|call|time|business|loyalty|writing|visiting)", "see you", "all best", "look forward to", "hope to (see|welcome|serve)", "enjoy (stay|day|evening|weekend|trip|rest|holiday)", "safe (travels|journey|trip|flight)", "(close|end|closing|ending|conclude|disconnect|wrap up) (up) (chat|conversation|call|session)", "(close|end|closing|ending|conclude|disconnect|wrap up) (chat|conversation|call|session)", "wish you", "until next time", "speak soon", "(best|kind|warm) regards", "sincerely", "rest of day", "welcome you (again|back)",
     ),
     "greet": ("(hello|hi|hey|greetings|howdy)", "good (morning|afternoon|evening|day)", "welcome to", "(you have reached|through to|you are speaking to)", "nice to meet", "pleasure to", "name is", "at your service"),

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 
 from tb_envs.authoring.persona import Fact, Known, Persona
 
+from .heard import Understood
 from .phrases import Node
-from .understanding import Understood
 from .values import Value, Values, said
 from .vocabulary import Compiled, identifying, teach
 
@@ -74,7 +74,7 @@ class Memory:
                 group, fact = self._kinds[name]
                 known[name] = Value(name, group, fact.kind, text, fact.values, self._same[name])
                 known[name].contested = name in self.persona.mistaken
-            self._values = Values(known)
+            self._values = Values(known, self._groups)
         return self._values
 
     def line(self, fact: str, terse: bool = False, among: bool = False) -> str | tuple[str, ...]:

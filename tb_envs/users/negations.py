@@ -16,7 +16,9 @@ from .ends import (
     FREE_OF,
     GATES,
     HARMLESS,
+    INABLE,
     LACKING,
+    LIMITED,
     MONEY,
     NOT_FOUND,
     NOT_YET,
@@ -25,6 +27,8 @@ from .ends import (
     PERSONS,
     PROOFS,
     REFUSED,
+    SAYING,
+    TELLS,
     UNVERIFIED,
 )
 from .lexicon import ACTION_OF, CAPABLE, DONE_VERBS, LOOK
@@ -34,6 +38,14 @@ _HEARING = each("hear read learn sad piti shame")
 _GIVEN = each("as sinc becaus sorri that")
 _COSTS = each("charging usd eur gbp")
 _PEOPLE = each("manager supervisor he she colleagu person someone")
+_NEGATIVE = each("no not none neither never unabl")
+_NO_THING = each("no neither none")
+_CHOSEN = each("decid choos agre prefer resolv sorri regret abl instruct told allow permit authoris")
+_MODALS = each("can could may wil shal")
+_ALONE = each("myself ourselv alone todai tonight")
+_NO = each("not no nothing none neither never nobody nor without")
+_SO_FAR = frozenset((("so", "far"), ("as", "yet"), ("to", "date"), ("til", "now"), ("thu", "far"), ("at", "present")))
+_POINTS = each("now that date point moment here present todai")
 
 
 def negations(clause: Clause, found: set[str]) -> None:
@@ -41,15 +53,21 @@ def negations(clause: Clause, found: set[str]) -> None:
     row, hyp = clause.row, clause.hyp
     if clause.general and PERSONS.intersection(row) and {"can", "may"} & set(row) and CAPABLE.intersection(row):
         found.add(REFUSED)  # "only the guest can cancel"
+    if _NEGATIVE.isdisjoint(row):
+        return
     for at, word in enumerate(row):
         if at >= hyp:
             break
         if word == "no" and at == len(row) - 1 and row[at - 1 : at] in (["is"], ["was"], ["remain"]):
             found.add(REFUSED)
-        if word == "no" and at + 1 < len(row) and row[at + 1] not in HARMLESS:
+        if word in _NO_THING and at + 1 < len(row) and row[at + 1] not in HARMLESS:
             rest = row[at + 1 : at + 6]
-            if ({"can", "could", "wil", "may"} & set(rest)) and any(w in CAPABLE for w in rest) and "if" not in row:
-                found.add(REFUSED)
+            if (
+                ({"can", "could", "wil", "may"} & set(rest))
+                and any(w in CAPABLE or w in DONE_VERBS for w in rest)
+                and "if" not in row
+            ):
+                found.add(gated(clause) or REFUSED)
         if word not in ("not", "unabl", "never", "neither"):
             continue
         before = row[at - 1] if at else ""
@@ -58,6 +76,11 @@ def negations(clause: Clause, found: set[str]) -> None:
         if before in ("can", "could") and "done" in follow:
             found.add(REFUSED)
             continue
+        if not at and follow and clause.words[1].text.endswith("ed") and follow[0] in DONE_VERBS:
+            found.add(NOT_YET)
+            continue
+        if follow[:1] == ["to"] and _CHOSEN.isdisjoint(row[:at]) and before not in _MODALS:
+            continue  # "in order not to disclose anything"
         if "yet" in row and before in ("hav", "is", "did") and DECIDERS.intersection(row):
             found.add(PENDING)
             continue
@@ -112,8 +135,34 @@ def negations(clause: Clause, found: set[str]) -> None:
             found.add(PENDING if verb in APPROVE else NOT_YET)
         elif before == "do" and row[at - 2 : at - 1] == ["you"] and verb not in ENTITLED:
             continue
-        elif verb in CAPABLE:
-            found.add(REFUSED)
+        elif verb in CAPABLE or (verb in DONE_VERBS and before in _MODALS):
+            found.add(_inability(clause, at, before))
+
+
+def _inability(clause: Clause, at: int, before: str) -> str:
+    """Who cannot do it, and what: "I can't decide that", "I can't do it myself", "we cannot refund it"."""
+    row = clause.row
+    around = row[max(0, at - 3) : at + 7]
+    if not SAYING.isdisjoint(around) and (before in _MODALS or "abl" in around or around[:1] == ["decid"]):
+        return LIMITED
+    if before in _MODALS or before == "am":
+        if not _ALONE.isdisjoint(row[at:]):
+            return LIMITED
+        if row[at - 2 : at - 1] == ["i"]:
+            return INABLE
+    return REFUSED
+
+
+def too_early(clause: Clause) -> bool:
+    """As in "so far we have not cancelled anything", "nothing has been refunded up to now"."""
+    row = clause.row
+    if _NO.isdisjoint(row):
+        return False
+    for at, word in enumerate(row[:-1]):
+        pair = (word, row[at + 1])
+        if pair in _SO_FAR or (word in ("up", "until", "til") and row[at + 1] in ("to", "that", "now", "here")):
+            return word != "up" or len(row) < at + 3 or row[at + 2] in _POINTS
+    return "yet" in row[2:]
 
 
 def _theirs(row: list[str], at: int, verb: str) -> bool:
@@ -130,7 +179,9 @@ def gated(clause: Clause) -> str:
     """What a "without", "until" or "unless" makes of a refusal: an obstacle, or that a proof is missing."""
     row = clause.row
     if any(
-        word in GATES and (FREE_OF.isdisjoint(row[at + 1 : at + 3]) or _priced(clause, at))
+        word in GATES
+        and (word != "before" or (not TELLS.isdisjoint(row[at + 1 :]) and not _NO.isdisjoint(row[:at])))
+        and (FREE_OF.isdisjoint(row[at + 1 : at + 3]) or _priced(clause, at))
         for at, word in enumerate(row)
     ):
         theirs = any(word in PROOFS and clause.dets[at] != "your" for at, word in enumerate(row))

@@ -29,14 +29,26 @@ from .ends import (
     SOON,
     WAIT,
 )
+from .events import told
 from .lexicon import THIRD
-from .negations import gated, negations
-from .words import Is
+from .negations import gated, negations, too_early
+from .phrases import stem_set
+from .records import DATA, THINGS
+from .words import Is, each
 
+_ABLE = each("can could possibl do done availabl fre left abl")
+_NEEDING = each("need want requir lack ask miss expect")
+_DOORS = stem_set(
+    "profile file form window page step point part number office desk restaurant pool gate door bar garage account"
+    " screen spa gym"
+)
+_DUTIES = each("need requir must subject")
+_MAY = each("can could may might")
 _WE = frozenset(("i", "we", "me", "us", "let"))
 _COMES = frozenset(("arriv", "com", "go", "appear", "show", "reach", "way"))
 _SENDS = frozenset(("send", "email", "mail", "get", "receiv"))
 _WAITED = frozenset(("took", "needed", "waited", "lasted"))
+_SETTLED = frozenset((DONE, REFUSED, KEPT))
 _UNDONE = frozenset((NOT_YET, REFUSED, WAIT, PENDING, PROMISE, OBSTACLE, NOT_FOUND))
 
 
@@ -46,6 +58,8 @@ def outcomes(clause: Clause) -> set[str]:
     labels, row = clause.labels, clause.row
     if "wait" in labels and waits(clause, labels["wait"]):
         found.add(WAIT)
+    if WAIT in found and abs(labels["wait"] - labels.get("pending", -9)) < 2:
+        found.discard(WAIT)  # "I must wait for an answer of my chief"
     if row == ["on", "it"]:
         found.add(WAIT)
     if clause.question:
@@ -57,7 +71,10 @@ def outcomes(clause: Clause) -> set[str]:
         at is not None
         and (at < hyp or soft)
         and not _negated(row, at, 2, but="yet")
+        and _MAY.isdisjoint(row[max(0, at - 2) : at])
         and not (row[at] == "stai" and clause.dets[at])
+        and not (row[at + 2 : at + 3] == ["answer"] and clause.dets[at + 2])
+        and not (row[at + 1 : at + 2] in (["open"], ["outstanding"]) and not _DOORS.isdisjoint(row[:at]))
         and not (row[at] == "with" and clause.words[at + 1].text in ("bill", "bills"))
     ):
         found.add(PENDING)  # but not "I have your stay open"
@@ -80,7 +97,7 @@ def outcomes(clause: Clause) -> set[str]:
         and not _harmless(row, labels["refused"])
         and not softened(row, labels["refused"])
     ):
-        found.add(gated(clause) or REFUSED)
+        found.add(REFUSED if "tied" in row else gated(clause) or REFUSED)
     if "kept" in labels and labels["kept"] < hyp and "yet" not in row and "far" not in row:
         found.add(KEPT)
     if "obstacle" in labels or _needs_approval(row):
@@ -91,16 +108,24 @@ def outcomes(clause: Clause) -> set[str]:
         and not _unsure(row, at)
         and clause.words[at].text not in ("go", "going", "goes")
         and not _read(row, at)
+        and not (row[at] == "tak" and clause.words[at].text == "take")
+        and not (row[at] == "done" and row[at - 2 : at] in (["we", "are"], ["i", "am"]))
+        and not (at and not DATA.isdisjoint(row[:at]) and THINGS.isdisjoint(row[:at]))
     ):
         found.add(DONE)
     if _handed(row):
         found.add(PENDING)
     verbs(clause, found)
     negations(clause, found)
+    if found and too_early(clause):
+        found -= _SETTLED
+        found.add(NOT_YET)
     if (clause.now and _UNDONE.isdisjoint(found) and _state(clause)) or (
         row[0] == "new" and ("is" in row or "are" in row) and not PRICES.intersection(row)
     ):
         found.add(DONE)
+    if not found:
+        told(clause, found)
     return found - {DONE, REFUSED} if clause.hedged else found
 
 
@@ -111,6 +136,8 @@ def waits(clause: Clause, at: int) -> bool:
     """
     row, text = clause.row, clause.words[at].text
     before = row[:at]
+    if row[at] == "stand" and row[at + 2 : at + 3] not in ([], ["for"]):
+        return False  # "we stand by the charges"
     if "thank" in before or (at and clause.words[at - 1].text in _WAITED):
         return False
     if row[at] in ("hav", "tak") and "look" in row[at + 1 : at + 4]:
@@ -144,8 +171,7 @@ def _comes_back(clause: Clause, at: int) -> bool:
 
 
 def _needs_approval(row: list[str]) -> bool:
-    at = next((at for at, word in enumerate(row) if word in ("need", "requir", "must", "subject")), -1)
-    return at >= 0 and any(word in APPROVERS for word in row)
+    return not _DUTIES.isdisjoint(row) and not APPROVERS.isdisjoint(row)
 
 
 def _listed(row: list[str], at: int) -> bool:
@@ -156,7 +182,8 @@ def _listed(row: list[str], at: int) -> bool:
 def _harmless(row: list[str], at: int) -> bool:
     """As in "there is nothing to pay", "no rooms have been released so far"."""
     if row[at] == "nothing":
-        return row[at + 1 : at + 2] == ["to"] and row[at + 2 : at + 3] != ["do"] and "can" not in row[at:]
+        rest = row[at + 1 : at + 7]
+        return _ABLE.isdisjoint(rest) and (rest[:1] == ["to"] or not _NEEDING.isdisjoint(rest[:3]))
     return row[at] == "no" and {"hav", "been"} <= set(row[at + 1 : at + 6])
 
 
@@ -192,8 +219,9 @@ def _handed(row: list[str]) -> bool:
 def _state(clause: Clause) -> bool:
     row = clause.row
     return (
-        row[0] not in ("i", "we", "let", "what", "so")
+        row[0] not in ("i", "we", "they", "he", "she", "let", "what", "so", "here", "there")
         and not _handed(row)
+        and (DATA.isdisjoint(row) or not THINGS.isdisjoint(row[:4]))
         and "not" not in row
         and any(word in ("is", "are", "hav", "run", "start", "begin", "end", "last") for word in row)
         and not any(token.text.endswith("ing") and token.text not in ("booking", "parking") for token in clause.words)

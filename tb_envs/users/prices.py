@@ -7,19 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .heard import Sentence
 from .phrases import stem_set
-from .understanding import Sentence
 from .words import each
 
 _CURRENCY = each("usd eur gbp chf dollar euro pound")
 _BACK = stem_set("back refund return reimburse credit reimbursement refunded")
-_BEFORE = stem_set("paid already original originally previous old save saving saved instead worth")
+_BEFORE = stem_set("already original originally previous old save saving saved instead worth")
 _EACH = stem_set("per each every")
 _UNITS = stem_set("hour night day room person guest")
 _SUM = stem_set("total all altogether sum comes overall makes so together")
-_MORE = stem_set("difference extra additional more surcharge supplement top-up")
-_PRICES = stem_set("fee charge cost price pay for")
-_FEES = stem_set("fee cost charge price")
+_MORE = stem_set("difference extra additional more surcharge supplement top-up top")
+_PRICES = stem_set("fee charge cost price pay penalty")
+_FEES = stem_set(
+    "fee cost charge price penalty surcharge supplement pay owe due mean foresee incur require carry amount come run"
+)
 _WHOLE = stem_set("new stay booking")
 
 
@@ -40,7 +42,7 @@ def payable(sentences: Sequence[Sentence]) -> int | None:
         if _summed(sentence.row, at) or _near(sentence.row, at, _MORE, 5, 3):
             return amount
     for sentence, at, amount in heard:
-        if _near(sentence.row, at, _PRICES, 5, 3):
+        if _near(sentence.row, at, _PRICES, 5, 3) or _tagged(sentence.row, at):
             return amount
     return heard[-1][2]
 
@@ -48,7 +50,11 @@ def payable(sentences: Sequence[Sentence]) -> int | None:
 def due(sentence: Sentence) -> list[tuple[int, int]]:
     """(place, cents) of the amounts in the sentence that may have to be paid; rates only where there is no other."""
     row = sentence.row
-    mine = [(at, amount) for at, amount in sentence.amounts if not _returned(row, at) and not _old(row, at)]
+    mine = [
+        (at, amount)
+        for at, amount in sentence.amounts
+        if not _returned(row, at) and not _old(row, at) and not _spent(sentence, at)
+    ]
     sums = [(at, amount) for at, amount in mine if not _rate(row, at)]
     return sums or mine
 
@@ -83,6 +89,11 @@ def _near(row: Sequence[str], at: int, words: frozenset[str], back: int, on: int
     return not words.isdisjoint(row[max(0, at - back) : at]) or not words.isdisjoint(row[at + 1 : at + 1 + on])
 
 
+def _tagged(row: Sequence[str], at: int) -> bool:
+    """As in "for USD 45", "at USD 45"."""
+    return row[_start(row, at) - 1 : _start(row, at)] in (["for"], ["at"])
+
+
 def _start(row: Sequence[str], at: int) -> int:
     return at - 1 if at and row[at - 1] in _CURRENCY else at
 
@@ -101,6 +112,8 @@ def _returned(row: Sequence[str], at: int) -> bool:
             return False
         if word == "back" and "giv" in row[max(0, near - 3) : near]:
             return False  # "the fee for giving the rooms back is …"
+        if word == "back" and "set" in row[max(0, near - 3) : near]:
+            return False  # "it will set you back USD 130"
         if word in _BACK:
             return lo - near < 5
     return False
@@ -109,6 +122,12 @@ def _returned(row: Sequence[str], at: int) -> bool:
 def _old(row: Sequence[str], at: int) -> bool:
     lo = _start(row, at)
     return not _BEFORE.isdisjoint(row[max(0, lo - 4) : lo]) and "now" not in row[max(0, lo - 4) : lo]
+
+
+def _spent(sentence: Sentence, at: int) -> bool:
+    """As in "you paid USD 300", not "to be paid" or "the payment"."""
+    lo = _start(sentence.row, at)
+    return any(lo - 5 < place < lo and sentence.row[place - 1 : place] != ["be"] for place in sentence.paid)
 
 
 def _rate(row: Sequence[str], at: int) -> bool:

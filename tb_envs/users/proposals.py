@@ -11,8 +11,14 @@ from typing import NamedTuple
 
 from tb_envs.authoring.persona import Consent, Lines, Offer, Persona
 
+from .heard import Phrase, Sentence, Understood, phrases
+from .likeness import alike
 from .prices import due, payable
-from .understanding import Phrase, Sentence, Understood, phrases
+from .words import each
+
+_POINTERS = each("it that them one")
+_ELSE = each("instead rather alternativ alternativeli option offer propos suggest otherwise could might plac")
+"""Words of a message that proposes something else than what was asked for."""
 
 
 class Answer(NamedTuple):
@@ -58,6 +64,16 @@ class Proposals:
             for sentence in heard.sentences
             if sentence.proposes and sentence.offers(known.words)
         ]
+        pointing = _pointing(heard)
+        if not named and (heard.alternative or heard.consent):
+            marked = any(not _ELSE.isdisjoint(sentence.stems) for sentence in heard.sentences)
+            named = [
+                (known.offer, sentence)
+                for sentence in heard.sentences
+                if not sentence.ends & ({"refused", "inable"} if pointing else {"refused", "inable", "done"})
+                for known in self._offers
+                if alike(known.words, sentence.row, marked, pointing)
+            ]
         offered: dict[str, tuple[Offer, Sentence]] = {}
         for offer, sentence in named:
             offered.setdefault(offer.name, (offer, sentence))
@@ -143,6 +159,11 @@ class Proposals:
                 return Answer("consented", rule.says, "consent"), ""
             return Answer("declined:consent", rule.says, "no_consent"), ""
         return Answer("consented", (), "consent"), ""
+
+
+def _pointing(heard: Understood) -> bool:
+    """As in "Do you want it?": what is proposed was named before."""
+    return any(s.inquires and s.proposes and not _POINTERS.isdisjoint(s.row[1:]) for s in heard.sentences)
 
 
 def _named_price(heard: Understood) -> int | None:

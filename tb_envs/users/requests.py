@@ -10,26 +10,12 @@ from dataclasses import dataclass, field
 
 from tb_envs.authoring.persona import Lines, Persona, Request
 
-from .ends import (
-    APPROVED,
-    ARRIVES,
-    DONE,
-    KEPT,
-    OBSTACLE,
-    PENDING,
-    PROMISE,
-    REFUSED,
-    TICKET,
-    UNVERIFIED,
-    WAIT,
-)
+from .heard import Phrase, phrases
 from .lexicon import ACTION_OF, COMMON
 from .phrases import stem_set, stems
-from .understanding import Phrase, Sentence, Understood, phrases
 
 _BOTH = frozenset(("both", "everything"))
 _SINGLE = frozenset(("one", "first", "second", "later", "only", "single", "earlier"))
-_ALL = frozenset(("both", "everything", "all"))
 
 
 _EMPTY = stem_set(
@@ -101,6 +87,8 @@ class Errand:
     replaces: bool = False
     state: str = "waiting"
     pressed: int = 0
+    end: str = ""
+    """How it ended, as last heard."""
     gave_in: bool = False
 
     @property
@@ -157,60 +145,3 @@ def _own_words(one: Errand, others: Sequence[Errand]) -> tuple[Phrase, ...]:
 def _words(one: Errand) -> frozenset[str]:
     lines = [one.opens] if isinstance(one.opens, str) else one.opens
     return frozenset(word for line in lines for word in stems(line) if word not in COMMON and len(word) > 3)
-
-
-def verdicts(heard: Understood, pending: Sequence[Errand], busy: bool) -> list[tuple[Errand, str]]:
-    """How the message says each open request ended: `done`, `refused`, `pending`, `obstacle`; none: not yet.
-
-    Args:
-        heard: the message.
-        pending: the requests that are open, the oldest first.
-        busy: the customer is asked for something in the same message, so that a half-said end is none.
-    """
-    if not pending or not heard.ends or WAIT in heard.ends:
-        return []
-    shares: dict[int, set[str]] = {at: set() for at in range(len(pending))}
-    if len(pending) == 1:
-        shares[0] = heard.ends
-    else:
-        loose: set[str] = set()
-        for sentence in heard.sentences:
-            if not sentence.ends:
-                continue
-            about = [at for at, one in enumerate(pending) if sentence.has(one.topic)]
-            if not about and _ALL & sentence.stems:
-                about = list(shares)
-            for at in about:
-                shares[at] |= sentence.ends
-            if not about:
-                loose |= sentence.ends
-        if loose and not any(shares.values()):
-            shares[0] |= loose
-    said = [(pending[at], verdict(ends, heard, busy)) for at, ends in shares.items() if ends]
-    return [(one, end) for one, end in said if end]
-
-
-def verdict(ends: set[str], heard: Understood, busy: bool) -> str:
-    """One word for a set of ends; the worst counts, and half-said ends only when nothing is asked."""
-    if REFUSED in ends:
-        return REFUSED
-    if DONE in ends:
-        return DONE
-    if PENDING in ends:
-        return PENDING
-    if APPROVED in ends and not busy and PROMISE not in ends:
-        return DONE
-    if ARRIVES in ends and not busy:
-        return DONE
-    if KEPT in ends and not busy:
-        return REFUSED
-    if TICKET in ends and not busy and PROMISE not in ends:
-        return PENDING
-    if UNVERIFIED in ends and not busy and "retry" not in heard.cues:
-        return REFUSED
-    return OBSTACLE if OBSTACLE in ends and not busy else ""
-
-
-def about(sentence: Sentence, listed: Sequence[Phrase]) -> bool:
-    """Whether the sentence is about one of the phrases."""
-    return sentence.has(listed)

@@ -18,13 +18,16 @@ from collections.abc import Sequence, Set
 from tb_envs.authoring.persona import Persona, Vocabulary
 
 from .checking import are_you
+from .contrasts import claims, contrary
 from .courtesy import IDLES, Courtesy
-from .ends import DONE, NOT_FOUND, OBSTACLE, PENDING, PROMISE, REFUSED, WAIT
+from .ends import DONE, NOT_FOUND, OBSTACLE, PENDING, REFUSED, WAIT
+from .heard import Understood, phrases
 from .phrasing import LINES
 from .proposals import Answer, Proposals
 from .reply import Reply
-from .requests import MAIN, Errand, content_of, differs, verdicts
-from .understanding import Understood, phrases, understand
+from .requests import MAIN, Errand, content_of, differs
+from .understanding import understand
+from .verdicts import regrets, stands, verdicts
 
 CONNECTED = ("And", "Also", "One", "Oh", "By", "Actually", "Another", "While", "Besides", "Plus", "Wait", "There")
 """Beginnings of a request that brings its own connection along."""
@@ -90,7 +93,9 @@ class ScriptedUser(Courtesy):
         if self._parted:
             due = [e for e in self._errands if e.state == "settled"][-1:]
         ends = [] if corrected else verdicts(heard, due, busy)
-        if not ends and not busy and self._stands(heard):
+        if self._parted and not busy and regrets(heard):
+            ends = [(e, end) for e, end in ends if end == DONE or end != e.end]
+        if not ends and not busy and stands(heard, self._errands):
             ends = [(e, REFUSED) for e in self._errands if e.state == "open" and e.pressed]
         for offer in offers:
             self._respond(offer)
@@ -148,7 +153,7 @@ class ScriptedUser(Courtesy):
                     self._say(LINES["no"])
                 self._say(memory.line(fact))
                 self._act(f"corrected:{fact}")
-        if heard.checking and heard.right:
+        if heard.checking and heard.right and (not heard.goal or "check" in heard.cues):
             right = [fact for fact in heard.right if fact not in hidden]
             if right:
                 self._say(LINES["rest_right" if wrong else "yes_right"])
@@ -173,9 +178,10 @@ class ScriptedUser(Courtesy):
             other = not main & mine and (bool(mine & MAIN) or not shared)
         else:
             other = bool(heard.actions) and not heard.actions & mine and not shared
+        said = claims(sentence.row for sentence in heard.sentences)
         if not other and not (main and main & mine):
-            said = set[str]().union(*(sentence.stems for sentence in heard.sentences))
             other = all(differs(errand.words, said) for errand in named)
+        other = other or all(contrary(errand.words, said) for errand in named)
         if not other and "both" in set[str]().union(*(sentence.stems for sentence in heard.sentences)):
             other = all(differs(errand.words, {"both"}) for errand in named)
         if heard.valued and not heard.actions & mine and not shared and not other:
@@ -254,20 +260,12 @@ class ScriptedUser(Courtesy):
             return True
         return False
 
-    def _stands(self, heard: Understood) -> bool:
-        """After pressing: the agent says something that is neither an answer nor a delay; the refusal stands."""
-        return (
-            any(errand.pressed and errand.state == "open" for errand in self._errands)
-            and heard.known
-            and not heard.ends & {WAIT, PROMISE, OBSTACLE}
-            and not heard.cues & {"help", "goal", "wait", "hyp"}
-        )
-
     def _hear_ends(self, ends: Sequence[tuple[Errand, str]], took: bool) -> bool:
         """Takes note of how requests ended; whether it pressed."""
         pressed = False
         for errand, end in ends:
             if end != OBSTACLE:
+                errand.end = end
                 self._idle = 0
                 self._act(f"heard:{end}")
             presses_on = self.persona.presses_on

@@ -28,11 +28,12 @@ SHORT = {
     "o'clock": "clock", "y'all": "you", "'em": "them", "e.g": "eg", "i.e": "ie", "eg": "eg", "&": "and", "+": "and",
     "canceld": "cancelled", "canclled": "cancelled", "cancle": "cancel", "cancling": "cancelling", "no-show": "noshow", "no-shows": "noshow", "p.m": "pm", "a.m": "am", "p.m.": "pm", "a.m.": "am", "hwo": "how", "wud": "would", "cud": "could", "yr": "your", "snd": "send", "brithday": "birthday", "brithdate": "birthdate", "n": "and", "yuo": "you", "yuor": "your", "teh": "the", "coud": "could", "woud": "would", "adn": "and", "nd": "and", "wats": "what is", "wich": "which", "wht": "what", "giv": "give", "hav": "have", "plese": "please", "pleas": "please", "abt": "about",
     "confirmaton": "confirmation", "adress": "address", "adres": "address", "recieve": "receive",
-    "reciept": "receipt", "reservaton": "reservation", "bookin": "booking", "telefon": "phone", "numer": "number",
+    "reciept": "receipt", "reservaton": "reservation", "bookin": "booking", "telefon": "phone", "numer": "number", "bkg": "booking", "bkng": "booking", "rsv": "reservation", "resa": "reservation", "fone": "phone", "addr": "address", "mob": "mobile",
+    "fam": "family", "sirname": "surname", "surename": "surname", "arr": "arrival", "dep": "departure", "hw": "how", "whr": "where", "tlf": "phone", "d.o.b": "birth date", "d.o.b.": "birth date", "mail-address": "email address", "e-mail-address": "email address", "eml": "email", "smth": "something", "sth": "something", "nm": "name", "resnr": "reservation number", "bookingnumber": "booking number", "phonenumber": "phone number", "dates?": "dates",
 }  # fmt: skip
 STEMS = {
     "sent": "send", "noted": "noted", "note": "note", "notes": "note", "agreement": "agre", "agreed": "agre", "agrees": "agre", "agreeing": "agre", "blessing": "blessing", "gave": "giv", "given": "giv", "told": "tel", "found": "find", "made": "mak", "paid": "pay",
-    "went": "go", "gone": "go", "going": "go", "doing": "do", "goes": "go", "took": "tak", "taken": "tak", "kept": "keep", "left": "leav",
+    "struck": "strik", "undone": "undo", "went": "go", "gone": "go", "going": "go", "doing": "do", "goes": "go", "took": "tak", "taken": "tak", "kept": "keep", "left": "leav",
     "has": "hav", "had": "hav", "have": "hav", "does": "do", "did": "do", "done": "done", "saw": "see", "seen": "see",
     "got": "get", "gotten": "get", "spoken": "speak", "heard": "hear", "held": "hold", "chosen": "choos",
     "chose": "choos", "spelt": "spel", "these": "that", "this": "that", "those": "that", "people": "person",
@@ -107,7 +108,7 @@ FILLERS = each(
     "just also really quickly actually simply very quite perhaps maybe possibly currently now still already again"
     " indeed completely successfully officially finally formally duly hereby immediately therefore"
     " unfortunately sadly regretfully however only briefly please kindly additionally moreover furthermore lastly"
-    " usually generally normally typically personally honestly exact exactly respective correspondingly"
+    " usually generally normally typically personally honestly exact exactly precisely concretely specifically respective correspondingly"
     " gladly happily directly even ever oh ah um uh hmm dear madam sir ma'am meanwhile hence"
 )
 DROPPED = DETERMINERS | FILLERS

@@ -7,23 +7,26 @@ the same at any time.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
-from .asking import asked, cue, mentions, question_word, restates
-from .checking import NAMES, are_you, beside, claimed, of_a_phone, only_named, others_name, points, stranger
+from .asking import mentions, restates
+from .checking import NAMES, STAFF, are_you, beside, claimed, of_a_phone, only_named, others_name, points, stranger
 from .clauses import Clause, clauses
+from .consents import consents_to
 from .ends import AVAILABLE
+from .heard import Sentence, Understood
 from .lexicon import ACTION_OF, ASK_VERBS, COMMON, DOMAIN, DONE_VERBS, QUESTION_WORDS
-from .moods import checks, consents_to, offers
+from .moods import CHECKED, UNSURE, checks, informs, offers, tag
 from .outcomes import outcomes
 from .phrases import Node, stems
 from .restating import restated
 from .spelling import DROPPED
+from .unasked import settle
 from .values import Values
 from .vocabulary import Compiled
-from .words import each, tokens
+from .wanting import wanted
+from .wishing import cue, question_word
+from .words import Is, each, tokens
 
-Phrase = frozenset[str]
 _NOTING = frozenset(stems("put write enter note record select state say"))
 _BARE = each("correct right yes accurat true okai is that it all everything so")
 _POINTING = each("it that them both me")
@@ -45,84 +48,19 @@ _WANTS_ME = each("you me to")
 _HEARD_YOU = each("do did hav i we get understand hear you it that right correct correctli properli")
 _CONFIRM = ["can", "you", "confirm"]
 _TOLD = frozenset(("done", "refused"))
+_ASKING = QUESTION_WORDS - {"when", "where"}
+_OFFERING = each("offer propos suggest instead rather voucher compromis")
+_WISHES = each("lik want wish need")
+_PLANNING = each("wil would can could shal go")
+_CURRENCY = each("usd eur gbp dollar euro pound")
 _TAGS = each("correct right yes accurat true okai")
-
-
-@dataclass(slots=True)
-class Sentence:
-    """One sentence: its stems, whether it asks, the amounts in it, how requests end in it."""
-
-    stems: set[str] = field(default_factory=set[str])
-    row: list[str] = field(default_factory=list[str])
-    open: list[str] = field(default_factory=list[str])
-    """The stems of its clauses that tell no end of a request."""
-    asks: bool = False
-    proposes: bool = False
-    closed: bool = False
-    inquires: bool = False
-    """It has a question mark."""
-    ends: set[str] = field(default_factory=set[str])
-    amounts: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
-
-    def offers(self, phrases: Sequence[Phrase]) -> bool:
-        """Whether all words of one of the phrases stand in it where it refuses nothing."""
-        heard = frozenset(self.open) if "refused" in self.ends else self.stems
-        return any(phrase <= heard for phrase in phrases)
-
-    def has(self, phrases: Sequence[Phrase]) -> bool:
-        """Whether all words of one of the phrases stand in it."""
-        return any(phrase <= self.stems for phrase in phrases)
-
-
-@dataclass(slots=True)
-class Understood:
-    """What one message of the agent amounts to."""
-
-    sentences: list[Sentence] = field(default_factory=list[Sentence])
-    asks: list[tuple[str, bool]] = field(default_factory=list[tuple[str, bool]])
-    whole: bool = False
-    contact: bool = False
-    goal: bool = False
-    checking: bool = False
-    right: list[str] = field(default_factory=list[str])
-    wrong: list[str] = field(default_factory=list[str])
-    consent: bool = False
-    pleads: bool = False
-    """It asks for the go-ahead in other words than "you want me to …"."""
-    sure: bool = False
-    """"Is that correct?" about no value."""
-    alternative: bool = False
-    question: bool = False
-    known: bool = False
-    """Some of it is about business, or at least English."""
-    second: bool = False
-    """It asks what the further request is."""
-    valued: bool = False
-    """It names a value of some kind."""
-    either: bool = False
-    """It asks which of several things is wanted."""
-    claimed: list[str] = field(default_factory=list[str])
-    """Facts it names in a check, with a value or not."""
-    cues: set[str] = field(default_factory=set[str])
-    ends: set[str] = field(default_factory=set[str])
-    actions: set[str] = field(default_factory=set[str])
-
-    @property
-    def amounts(self) -> list[int]:
-        """All amounts of money, in cents, in order."""
-        return [cents for sentence in self.sentences for _, cents in sentence.amounts]
-
-
-def phrases(lines: Sequence[str]) -> list[Phrase]:
-    """An author's phrases, each as the set of stems that must all be heard."""
-    listed = [lines] if isinstance(lines, str) else lines
-    return [phrase for line in listed for phrase in [frozenset(stems(line)) - {"the", "a"}] if phrase]
 
 
 def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) -> Understood:
     """Understand one message, for a customer whose values are `known`."""
     out = Understood()
     heard = clauses(text)
+    settle(heard)
     found = [mentions(clause, lexicon.tree, own) for clause in heard]
     pointing = [points(clause) for clause in heard]
     out.checking = any(pointing) or any(checks(clause) for clause in heard)
@@ -135,12 +73,18 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
     others: tuple[int, ...] = ()
     for clause in heard:
         asks_leave = consents_to(clause)
+        row = clause.row
         if asks_leave and clause.row[0] == "you" and "me" not in clause.row and consents:
             earlier = heard[len(consents) - 1]  # "if I understand you well, you want to cancel?"
             asks_leave = earlier.sentence != clause.sentence or "check" not in earlier.labels
         if asks_leave and "instead" in clause.row and "you" in clause.row[:3] and not clause.values:
             asks_leave = not _MINE.isdisjoint(clause.row)  # "would you like to move it instead?"
             others += () if asks_leave else (len(consents),)
+        if clause.question and not asks_leave and (row == ["yes"] or tag(clause) == UNSURE):
+            asks_leave = any(
+                _plans(earlier) for earlier in heard[: len(consents) + 1] if earlier.sentence + 1 >= clause.sentence
+            )
+            out.checking = out.checking or (not asks_leave and row != ["yes"])
         consents.append(asks_leave)
     for at, clause in enumerate(heard):
         labels, row = clause.labels, clause.row
@@ -155,11 +99,11 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
         if at_else >= 0 and not clause.question and ("not" in row[:at_else] or row[at_else + 3 :][:2] == ["i", "need"]):
             out.cues.discard("else")
         inherits = mood if before is not None else False
-        mood = cue(clause, inherits)
+        mood = cue(clause, inherits, found[at], before is None or before.sentence != clause.sentence)
         if inherits and 0 in clause.colons and found[at] and found[at][0].lo < 2:
             mood = True  # "I need two things: the booking number and an e-mail I can use"
         ends = outcomes(clause)
-        facts = asked(clause, found[at], mood, consents[at])
+        facts = wanted(clause, found[at], mood, consents[at], known, lexicon, before)
         if at in others or (pointing[at] and (out.valued or out.right or out.wrong)):
             facts = []
         if facts and (stranger(clause, before) or others_name(clause)):
@@ -173,13 +117,20 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
             out.consent = True
             out.pleads = out.pleads or clause.question or not _WANTS_ME.issubset(row)
             sentence.proposes = True
-        if clause.question and (_either(clause) or (row[0] == "which" and "alternative" in labels)):
+        which = row[0] == "which" and "alternative" in labels and all(STAFF.isdisjoint(near.row) for near in heard)
+        if clause.question and (which or _either(clause)):
             out.either = True
         stated = clause.question and any(span.hi < len(row) and restates(clause, span.hi) for span in found[at])
         stated = stated or (clause.question and row[0] == "you" and not consents[at])
         values = restated(clause, found[at], known, out.checking or stated, any(consents) or clause.question)
         if _wished(clause, values.right, known) and not (consents[at] or values.wrong):
             consents[at] = out.consent = out.pleads = True
+        if values.right and "goal" in labels and clause.question:
+            values.right = []  # "what is it that we can do for Mr Berg?"
+        if facts and clause.question and len(row) - 1 in clause.commas and row[-1] in _TAGS and len(row) > 3:
+            facts = [] if QUESTION_WORDS.isdisjoint(row) else facts  # "… to your account, correct?"
+        if facts and clause.question and _restates_a_wish(clause, out.checking):
+            facts = []
         if values.right and not found[at] and only_named(clause, values.right, known):
             values.right = []
         if clause.question and "or" in row and not out.checking:
@@ -200,7 +151,15 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
                 values.right = []  # "could you give me Mr Berg's number?"
             else:
                 out.checking = True
-        if mood and not found[at] and len(row) < 7 and at and not consents[at] and _NOT_POINTING.isdisjoint(labels):
+        if (
+            mood
+            and not found[at]
+            and not facts
+            and len(row) < 7
+            and at
+            and not consents[at]
+            and _NOT_POINTING.isdisjoint(labels)
+        ):
             facts = [
                 (s.means.fact, False)
                 for s in found[at - 1]
@@ -214,6 +173,8 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
         titled = clause.question and row[:2] == ["are", "you"] and not _TITLES.isdisjoint(row)
         if titled and any(value.group == "caller" for value in known.values()):
             facts, values.right, values.wrong = [("caller", False)], [], []
+        if facts == [("caller", False)] and "what" in row:
+            values.right, values.wrong = [], []  # "what are you to him, his wife?"
         if clause.question and row[-2:] == ["you", "are"] and len(row) < 4:
             facts = [("caller", False)]
         if row[:2] == ["how", "mani"] and not facts and (len(row) == 2 or row[2] in _AFTER_MANY):
@@ -235,6 +196,8 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
         if out.checking and values.right:
             aside |= beside(clause, found[at], values.right, known)
         out.asks += [fact for fact in facts if fact not in out.asks]
+        if values.amounts:
+            sentence.paid += [base + place for place, token in enumerate(clause.words) if token.text == "paid"]
         sentence.amounts += [(base + place, amount) for place, amount in values.amounts]
         out.right += [fact for fact in values.right if fact not in out.right]
         out.wrong += [fact for fact in values.wrong if fact not in out.wrong]
@@ -268,9 +231,17 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
     if out.consent and not out.actions and (out.right or out.wrong or out.claimed):  # "…, can you confirm?"
         out.consent = any(clause.row[-3:] != _CONFIRM for clause, leave in zip(heard, consents, strict=True) if leave)
     out.consent = out.consent and not choice
+    if out.consent:  # "the amount would come back to you. Shall I cancel?"
+        for sentence in out.sentences:
+            if "would" in sentence.stems and "done" in sentence.ends and not sentence.asks:
+                sentence.ends.discard("done")
+        if not any("done" in sentence.ends for sentence in out.sentences):
+            out.ends.discard("done")
     for sentence in out.sentences:
         if choice or sentence.closed or ("done" in sentence.ends and not sentence.asks):
             sentence.proposes = False
+        elif not sentence.inquires and "whether" in sentence.stems and "let" in sentence.stems:
+            sentence.proposes = False  # "let me see whether we have a suite"
         elif "wait" in sentence.ends and not sentence.inquires and not sentence.amounts:
             sentence.proposes = False  # "I'll check if the suite is available"
         elif out.consent and not sentence.ends and not AVAILABLE.isdisjoint(sentence.row):
@@ -328,12 +299,19 @@ def _wider(
         out.contact = out.contact or "contact" in row or ("reach" in row and clause.question)
     if "goal" in labels and not facts:
         out.goal = True
-    if "second" in labels and not consents and not facts and (mood or clause.question) and _asks_which(clause):
+    if (
+        "second" in labels
+        and not tag(clause)
+        and not consents
+        and not facts
+        and (mood or clause.question)
+        and _asks_which(clause)
+    ):
         out.second = True
     if not out.known:
         out.known = bool(labels) or sum(word in COMMON or word in DOMAIN for word in row) * 3 >= len(row)
     out.alternative = out.alternative or (not consents and not facts and offers(clause))
-    if clause.question and row[-1] in _TAGS - {"okai"} and not consents:
+    if clause.question and not consents and (row[-1] in _TAGS - {"okai"} or tag(clause) == CHECKED):
         sentence.closed = True  # "you have a twin room, correct?" offers nothing
     if clause.question and not facts:
         sentence.proposes = True
@@ -342,19 +320,41 @@ def _wider(
     if clause.question and not facts and not consents:
         if not _SOCIAL.isdisjoint(labels):
             return
-        bare = (set(row) <= _BARE or _HEARD_YOU.issuperset(row)) and "or" not in row
+        bare = (set(row) <= _BARE or _HEARD_YOU.issuperset(row) or bool(tag(clause))) and "or" not in row
         if (
             out.checking
             and not out.whole
-            and (bare or ACTION_OF.keys() & set(row) or (checks(clause) and not _CERTAIN.isdisjoint(row)))
+            and (
+                bare
+                or ACTION_OF.keys() & set(row)
+                or (checks(clause) and not _CERTAIN.isdisjoint(row))
+                or (row[0] in ("you", "so") and not _WISHES.isdisjoint(row[:5]))
+            )
         ):
             out.sure = True
             if bare and out.consent and not out.pleads:
                 out.consent = False  # "You want me to cancel it. Correct?"
             return
-        if "wait" in labels or ("alternative" in labels and (out.alternative or row[0] != "how")):
+        chooses = "alternative" in labels and (out.alternative or row[0] not in QUESTION_WORDS)
+        if "wait" in labels or (chooses and not informs(row)):
             return
         out.question = True
+
+
+def _restates_a_wish(clause: Clause, checking: bool) -> bool:
+    """As in "…, you'd like to stay longer on your last day?", "could I offer to split the amount?"."""
+    row = clause.row
+    if (checking and row[0] == "you") or row[:2] in (["how", "about"], ["what", "about"]):
+        return _ASKING.isdisjoint(row[1:]) and ("instead" in row or "rather" in row or row[0] == "you")
+    return _ASKING.isdisjoint(row) and ASK_VERBS.isdisjoint(row) and offers(clause) and not _OFFERING.isdisjoint(row)
+
+
+def _plans(clause: Clause) -> bool:
+    """As in "I would cancel it", "it costs USD 60": something to say yes to."""
+    row = clause.row
+    if any(token.kind is Is.AMOUNT for token in clause.words) or not _CURRENCY.isdisjoint(row):
+        return True
+    return not _MINE.isdisjoint(row[:4]) and not _PLANNING.isdisjoint(row) and "you" not in row[:2]
 
 
 def _either(clause: Clause) -> bool:

@@ -6,7 +6,7 @@ Refuses relative dates ("tomorrow"): they are not read at all.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any, Generic, TypeVar
 
@@ -21,12 +21,29 @@ MONTHS = tuple(name.capitalize() for name in _MONTHS.split())
 _MONTH_OF = {word: at for at, name in enumerate(_MONTHS.split(), 1) for word in (name, name[:3])} | {"sept": 9}
 _COUNT = "zero one two three four five six seven eight nine ten eleven twelve"
 _TO = frozenset(("to", "and", "until", "till"))
-_BEFORE_DAY = each("on to until till from through by and is date day arriving leaving departing checking out in")
+_BEFORE_DAY = each(
+    "on to until till through from by and is date day arriving leaving departing checking out in"
+    " monday tuesday wednesday thursday friday saturday sunday"
+)
 _AFTER_DAY = each("and to until till is right correct yes at instead or in leaving departing of which that")
 NUMBERS = {word: at for at, word in enumerate(_COUNT.split())}
 _PARTS_OF_DAY = each("morning afternoon evening")
 _NAMED_HOURS = {"noon": 12, "midday": 12, "midnight": 24}
 SKIP = each("is are was the of for in at on to and or as under with it that")
+_FEW = {"first": 1, "second": 2, "third": 3}
+"""Ordinals that are numbers only beside a month."""
+_HALVES = {("half", "past"): 30, ("quarter", "past"): 15, ("quarter", "to"): -15}
+_HALF_DAYS = each("am pm clock h hrs")
+_AT = each("at until til till around by about")
+_AFTER_HOUR = each("on in to is would right correct yes at sharp and or instead then for as which that it latest")
+_RELATIONS = frozenset(
+    stems(
+        "wife husband spouse daughter son mother father sister brother aunt uncle cousin niece nephew assistant"
+        " secretary colleague friend partner lawyer attorney agent boss employee neighbour parent child fiance fiancee"
+        " grandmother grandfather grandson granddaughter employer accountant carer girlfriend boyfriend"
+    )
+)
+"""What a caller can be to a guest."""
 _ROOMS = each("single double twin king queen suite deluxe studio penthouse triple")
 
 
@@ -55,7 +72,7 @@ class Value:
     @property
     def plain(self) -> bool:
         """Whether only its own words can tell it: no other spelling, no list of what else there is."""
-        return not self._same_as and not self._values and self.group not in ("room", "room_type")
+        return not self._same_as and not self._values and self.group not in ("room", "room_type", "caller")
 
     @_once
     def key(self) -> str:
@@ -116,6 +133,8 @@ class Value:
     @_once
     def others(self) -> frozenset[str]:
         """Stems of other values of this kind in the domain."""
+        if self.group == "caller":
+            return _RELATIONS - self.words if not _RELATIONS.isdisjoint(self.words) else frozenset()
         others = (*self._values, *_ROOMS) if self.group in ("room", "room_type") else self._values
         return frozenset(stem for other in others for stem in stems(other)) - self.words
 
@@ -123,8 +142,10 @@ class Value:
 class Values(dict[str, Value]):
     """All values that a customer knows, by fact and by kind."""
 
-    def __init__(self, known: Mapping[str, Value]) -> None:
+    def __init__(self, known: Mapping[str, Value], groups: Iterable[str] = ()) -> None:
         super().__init__(known)
+        self.groups = frozenset(groups)
+        """The facts it is aware of, also those that it cannot give, by the name agents ask for them."""
         self.of: defaultdict[str, list[Value]] = defaultdict(list)
         for value in known.values():
             self.of[value.kind].append(value)
@@ -164,6 +185,11 @@ def dates(words: list[Token], places: Sequence[int]) -> list[tuple[int, int, Day
             out.append((at, at + 1, token.value))
         elif token.kind is Is.NUMBER:
             months.update(near for near in (at - 1, at + 1, at + 2) if _month(words, near))
+    for at, token in enumerate(words):
+        if token.text in _FEW:  # "the first of May", no "the first may go"
+            near = at + 2 if at + 1 < len(words) and words[at + 1].text == "of" else at - 1
+            if _month(words, near) and (words[near].text != "may" or words[near].capital):
+                months.add(near)
     for at in sorted(months):
         out += _at_month(words, at)
     if len(places) > len(out):
@@ -191,8 +217,11 @@ def _short(words: list[Token], places: Sequence[int], full: list[tuple[int, int,
     return out
 
 
-def times(words: list[Token]) -> list[tuple[int, int]]:
-    """(place, minutes) of every hour of the day: "16:00", "4 pm", "four in the afternoon", "5 o'clock"."""
+def times(words: list[Token], bare: bool = False) -> list[tuple[int, int]]:
+    """(place, minutes) of every hour of the day: "16:00", "4 pm", "four in the afternoon", "5 o'clock".
+
+    With `bare` also "leave at four"; an hour that may be one of the morning or of the afternoon is listed as both.
+    """
     out: list[tuple[int, int]] = []
     for at, token in enumerate(words):
         hour = token.value if token.kind is Is.NUMBER else NUMBERS.get(token.text)
@@ -205,15 +234,19 @@ def times(words: list[Token]) -> list[tuple[int, int]]:
         else:
             continue
         after = [word.text for word in words[at + 1 : at + 5]]
-        half = next((word for word in after[:1] if word in ("am", "pm", "clock")), "")
+        half = next((word for word in after[:1] if word in _HALF_DAYS), "")
         part = next((word for word in after if word in _PARTS_OF_DAY), "")
+        past = _HALVES.get((words[at - 2].text, words[at - 1].text), 0) if at > 1 else 0
         if token.kind is not Is.TIME and token.text not in _NAMED_HOURS and not half and not part:
+            told = bare and at and words[at - 1].text in _AT and (not after or after[0] in _AFTER_HOUR)
+            if past or (told and 0 < hour < 13 and not (after and after[0] == "of")):
+                out += [(at, hour * 60 + past), (at, (hour * 60 + past + 720) % 1440)]
             continue
         if hour < 12 and (half == "pm" or (part and part != "morning")):
             hour += 12
         elif hour == 12 and half == "am":
             hour = 0
-        out.append((at, hour * 60 + minute))
+        out.append((at, hour * 60 + minute + past))
     return out
 
 
@@ -254,7 +287,7 @@ def _month(words: list[Token], at: int) -> bool:
 
 def _day(token: Token) -> int:
     if token.kind is not Is.NUMBER:
-        return 0
+        return _FEW.get(token.text, 0)
     plain = token.text.rstrip("stndrh")
     number = int(plain) if plain.isdecimal() and plain.isascii() and len(plain) < 3 else 0
     return number if 1 <= number <= 31 else 0

@@ -20,6 +20,18 @@ _IS = each("what that it who here there where when how he she why which this eve
 HEAD, TAIL, CHUNK = 3000, 1200, 64
 
 
+_TENTHS = "fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth"
+_TEENS = "seventeenth eighteenth nineteenth twentieth"
+_ONES = "first second third fourth fifth sixth seventh eighth ninth"
+ORDINALS = {
+    **{name: f"{at}th" for at, name in enumerate(f"{_TENTHS} {_TEENS}".split(), 4)},
+    **{f"twenty-{name}": f"{at}th" for at, name in enumerate(_ONES.split(), 21)},
+    "thirtieth": "30th",
+    "thirty-first": "31th",
+}
+"""Days of a month in words; "first" to "third" are more often no numbers."""
+
+
 class Is(IntEnum):
     """What a token is."""
 
@@ -59,9 +71,9 @@ _MARKS = dict(zip("?!.;:,)(…—–-？。", "?..;:,,,.---?.", strict=True))
 _EMAIL = re.compile(r"[\w.+'%-]{1,40}@[\w-]{1,40}(?:\.[\w-]{1,20}){1,4}", re.ASCII)
 _ID = re.compile(r"[a-z]{1,6}[-_#./]?\d[\da-z]{1,14}(?:-[\da-z]{1,8})?|\d{1,4}[a-z]{1,3}[-]?\d{2,8}", re.ASCII)
 _PARTS = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+(?:st|nd|rd|th)\b|\d+(?:[.,]\d+)*|[?!.;:,/–—-]")
-_AMOUNT = re.compile(r"(?:us|c|a)?[$€£¥](\d[\d,.]*)|(\d[\d,.]*)[$€£¥]", re.ASCII)
+_AMOUNT = re.compile(r"\+?(?:us|c|a)?[$€£¥](\d[\d,.]*)|(\d[\d,.]*)[$€£¥]", re.ASCII)
 _DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})|(\d{1,2})[/.](\d{1,2})(?:[/.](\d{2,4}))?", re.ASCII)
-_TIME = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::00)?(am|pm|h)?", re.ASCII)
+_TIME = re.compile(r"([01]?\d|2[0-3])[:h]([0-5]\d)(?::00)?(am|pm|h)?", re.ASCII)
 _DIGITS = re.compile(r"\+?\d[\d().-]*", re.ASCII)
 
 
@@ -127,6 +139,8 @@ def cents(digits: str) -> int | None:
 
 
 def _word(text: str, capital: bool = False) -> tuple[Token, ...]:
+    if text in ORDINALS:
+        return (_number(ORDINALS[text]),)
     plain = SHORT.get(text)
     if plain is not None:
         return tuple(plain_word(word, capital) for word in plain.split())
@@ -153,7 +167,7 @@ def _number(text: str) -> Token:
 
 
 def _core(text: str, capital: bool) -> tuple[Token, ...]:
-    if text in SHORT or text.isalpha():
+    if text in SHORT or text.isalpha() or text in ORDINALS:
         return _word(text, capital)
     if "@" in text and (found := _EMAIL.search(text)):
         return (Token(found.group(), found.group(), Is.EMAIL),)

@@ -193,7 +193,9 @@ def read_run(path: Path) -> RunRecord:
             run.own[int(update)] = trials
         else:
             run.problems.append(f"{file.name} belongs to no evaluation in the log and was left out.")
-    run.problems += [f"The trials of the evaluation after update {u} are missing." for u in sorted(known - {*run.own})]
+    missing = ", ".join(map(str, sorted(known - {*run.own})))
+    if missing:
+        run.problems.append(f"The trials of its own evaluations after update {missing} are missing.")
     for trials in (*run.own.values(), *run.others):
         if trials.broken:
             run.problems.append(f"{trials.path.name}: {trials.broken} lines could not be read and were left out.")

@@ -9,9 +9,12 @@ from tb_hotel.models.kinds import Currency
 
 
 def one_of(column: str, values: Any) -> CheckConstraint:
-    """The column holds one of the members of a ``Literal``."""
-    listed = ", ".join(f"'{value}'" for value in get_args(values))
-    return CheckConstraint(f"{column} IN ({listed})", name=f"{column}_is_known")
+    """The column holds one of the members of a ``Literal``.
+
+    Written with OR: for an IN list SQLite would build a table of its members in every statement that writes the column.
+    """
+    listed = " OR ".join(f"{column}='{value}'" for value in get_args(values))
+    return CheckConstraint(listed, name=f"{column}_is_known")
 
 
 def not_negative(column: str) -> CheckConstraint:

@@ -37,7 +37,7 @@ class Room(Base):
     __tablename__ = "rooms"
     __table_args__ = (one_of("status", RoomStatus), guarded(prefix=None))
     id: Mapped[str] = mapped_column(primary_key=True)
-    property_id: Mapped[str] = mapped_column(ForeignKey("properties.id"), index=True)
+    property_id: Mapped[str] = mapped_column(ForeignKey("properties.id"))
     room_type_id: Mapped[str] = mapped_column(ForeignKey("room_types.id"))
     floor: Mapped[int]
     status: Mapped[str]

@@ -15,8 +15,8 @@ class Guest(Base):
     __table_args__ = (guarded(prefix="GS"),)
     id: Mapped[str] = mapped_column(primary_key=True)
     first_name: Mapped[str]
-    surname: Mapped[str] = mapped_column(index=True)
-    email: Mapped[str] = mapped_column(index=True)
+    surname: Mapped[str]
+    email: Mapped[str]
     phone: Mapped[str]
     postcode: Mapped[str]
     birth_date: Mapped[str]

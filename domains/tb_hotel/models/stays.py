@@ -5,7 +5,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from tb_envs.authoring.models import derived, guarded
 from tb_hotel.models.base import Base, in_usd, not_negative, one_of
-from tb_hotel.models.kinds import BookingStatus, Channel, GroupStatus, NightStatus
+from tb_hotel.models.kinds import BookingStatus, CancelReason, Channel, GroupStatus, NightStatus
 
 
 class GroupBlock(Base):
@@ -47,7 +47,7 @@ class Booking(Base):
     __table_args__ = (
         one_of("status", BookingStatus),
         one_of("channel", Channel),
-        CheckConstraint("cancel_reason IN ('guest_request', 'relocation_declined')", name="cancel_reason_is_known"),
+        one_of("cancel_reason", CancelReason),
         CheckConstraint("arrival < departure", name="dates_in_order"),
         CheckConstraint("late_checkout_hour BETWEEN 12 AND 23", name="late_checkout_is_hour"),
         CheckConstraint("(channel = 'ota') = (partner_id IS NOT NULL)", name="ota_has_partner"),

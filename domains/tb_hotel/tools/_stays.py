@@ -142,14 +142,14 @@ def _shown(db: Db, booking: Found, stay: Found) -> Json:
         "folio_ids": [row.id for row in db.query(_FOLIO_IDS, {"booking_id": booking.id})],
         "nights": [
             {"night": row.night, "price": show_money(row.price_cents), "status": row.status}
-            for row in db.rows(BookingNight, booking_id=booking.id, order_by="night")
+            for row in db.rows(BookingNight, booking_id=booking.id)
         ],
     }
 
 
 def booked_nights(db: Db, booking_id: str) -> list[Found]:
-    """The nights a booking still holds, in order."""
-    return db.rows(BookingNight, booking_id=booking_id, status="booked", order_by="night")
+    """The nights a booking still holds, in order: their ids end with the date."""
+    return db.rows(BookingNight, booking_id=booking_id, status="booked")
 
 
 def check_in(arrival: str) -> datetime:
@@ -195,7 +195,7 @@ def shorten_pending(db: Db, stay: Found, nights: int) -> None:
 
 def book_nights(db: Db, stay: Found, moved: NewDates) -> None:
     """Write the nights of the new dates at their prices, beside released ones of earlier dates."""
-    known = {row.night: row for row in db.rows(BookingNight, booking_id=stay.id, order_by="night")}
+    known = {row.night: row for row in db.rows(BookingNight, booking_id=stay.id)}
     again: list[Json] = []
     fresh: list[Json] = []
     for night, price in zip(moved.nights, moved.prices, strict=True):

@@ -6,14 +6,18 @@ A seeded night holds sold rooms beyond the bookings on record, so that a builder
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
+from functools import partial
 from typing import Any
 
 from tb_envs.authoring import DomainError, Record, World
 from tb_hotel.models import BlockKind, Booking, BookingNight, InventoryNight, Room, RoomBlock, Severity
 from tb_hotel.policy import CHECK_IN
 from tb_hotel.world.company import CATEGORIES, CATEGORY_BY_ID, HOUSE_BY_ID, HOUSES
+
+Row = dict[str, Any]
+Base = Mapping[str, Mapping[str, Row]]
 
 TAKING = ("confirmed", "in_house", "checked_out", "no_show")
 """States of a booking in which it takes a room of every night."""
@@ -208,24 +212,42 @@ class Inventory(World):
     def _taken(self) -> Counter[str]:
         """Rooms that bookings on record take of each night."""
         if self._own_nights is None:
-            places = {
-                row["id"]: (row["property_id"], row["room_type_id"])
-                for row in self._raw(Booking.__tablename__)
-                if row["status"] in TAKING
-            }
-            self._own_nights = Counter(
-                night_id(*places[row["booking_id"]], row["night"])
-                for row in self._raw(BookingNight.__tablename__)
-                if row["booking_id"] in places and row["status"] == "booked"
-            )
+            stays, nights = Booking.__tablename__, BookingNight.__tablename__
+            if stays in self.edited or nights in self.edited:
+                self._own_nights = _count(self._raw(nights), {row["id"]: row for row in self._raw(stays)}.get)
+            else:
+                self._own_nights = _seeded(self._base).copy()
+                self._own_nights.update(_count(self.placed.get(nights, {}).values(), partial(self._find, stays)))
         return self._own_nights
 
-    def _raw(self, table: str) -> Iterator[dict[str, Any]]:
+    def _raw(self, table: str) -> Iterator[Row]:
         """All rows of a table for reading only, without copies."""
         edited = self.edited.get(table, {})
         yield from self.placed.get(table, {}).values()
         for key, row in self._base.get(table, {}).items():
             yield edited.get(key, row)
+
+
+def _count(nights: Iterable[Row], booking: Callable[[str], Row | None]) -> Counter[str]:
+    """How many rooms of each night of the inventory these nights of bookings take."""
+    taken: Counter[str] = Counter()
+    for row in nights:
+        stay = booking(row["booking_id"]) if row["status"] == "booked" else None
+        if stay is not None and stay["status"] in TAKING:
+            taken[night_id(stay["property_id"], stay["room_type_id"], row["night"])] += 1
+    return taken
+
+
+_counted: dict[int, tuple[Base, Counter[str]]] = {}
+"""By the identity of a company's own rows, which are kept here so that it stays theirs; no task changes them."""
+
+
+def _seeded(base: Base) -> Counter[str]:
+    """How many rooms of each night the company's own bookings take: counted once, not for every task."""
+    if id(base) not in _counted:
+        stays = base.get(Booking.__tablename__, {})
+        _counted[id(base)] = (base, _count(base.get(BookingNight.__tablename__, {}).values(), stays.get))
+    return _counted[id(base)][1]
 
 
 _FAULTS: dict[Severity, tuple[str, ...]] = {

@@ -1,0 +1,226 @@
+"""Ends told in other ways than by a finished verb: as a state, in casual or in foreign English.
+
+Refuses to be asked first: it is consulted only about statements in which the exact patterns found nothing.
+"""
+
+from __future__ import annotations
+
+from .clauses import Clause
+from .ends import ARRIVES, BE, DONE, MODAL, PENDING, REFUSED
+from .lexicon import DONE_VERBS, PLAIN_PAST, THIRD
+from .phrases import stem_set
+from .records import MONEYS, THINGS, of_data
+from .words import Is, each
+
+_PRELUDE = each("good great new okai alright hello hi yes yep so and also thank perfect updat done well right sur then")
+_CASUAL = DONE_VERBS | stem_set(
+    "knock strike wipe scrap bin mail e-mail comp chuck kill cut hand slash straighten square book sort tweak bump flip"
+    " pull"
+)
+NEUTRAL = stem_set(
+    "tried used owed retrieve fetch obtain access extract dig bring"
+    " check verify review look see find locate open read compare examine note record log register save"
+    " receive get hear"
+    " understand charge bill levy debit order consume book promise explain mention say tell ask inform list show count"
+    " calculate compute study inspect trace search match identify view notice miss try attempt plan intend want request"
+    " contest dispute question discuss quote hold keep need expect hope like appreciate value include confirm own stay"
+    " use occupy park store prepare start begin mark flag highlight describe state enter type write spell print copy"
+    " scan select choose click select consider assess evaluate investigate visit call phone contact consult await wait"
+    " remain last happen occur arrive depart leave come go make take have do be know think believe remember forget"
+    " recognise reach cover concern affect relate attach raise offer propose suggest intend finish complete detect"
+    " discover spot encounter pull load enquire inquire quote price rate estimate apologise regret thank help assist"
+    " acknowledge advise recommend require block stop interrupt fail lack owe incur accrue collect gather interest"
+)
+"""Deeds of which none is what a customer asks for, and verbs too general to tell."""
+_AMBIGUOUS = each("given set put cut pulled noted provided confirmed taken made done")
+_OBJECTS = THINGS | each("it that those them one al both you earlier first later full whol")
+_GONE = each("off gone back yours away removed history")
+_STANDS = each("show appear stand read display reflect sit run")
+_PLACES = stem_set("inbox mailbox mail email account card bill folio statement balance pocket")
+_BACKWARD = each("com go flow travel return find")
+_STILL = each("not never no nothing still pending wil")
+_ALLOWED = each("keep stay leav us hav remain sleep depart check")
+_GOODS = THINGS - each("it that they them al both everything one first second all hour arriv depart")
+_DOING = each("com go do tak be mak")
+_HANDING = stem_set("send pass give forward hand refer escalate transfer submit put bring")
+_MUST_STAY = each("stay stai remain stand stick hold appli")
+_COSTS = stem_set("fee charge charges rule policy price rate penalty bill")
+_COPIES = stem_set("invoice receipt copy")
+
+
+def told(clause: Clause, found: set[str]) -> None:
+    """Adds the end that the clause tells as a state or a casual report."""
+    row = clause.row
+    if clause.hyp < len(row) or clause.hedged or clause.general:
+        return
+    if _sends(clause):
+        found.add(PENDING)
+        return
+    if _OBJECTS.isdisjoint(row) and not clause.values:
+        return
+    if _by_nobody(clause) or _foreign(clause) or _state(clause) or _back(row) or _deed(clause):
+        found.add(DONE)
+    elif _stays(clause) or _never(clause):
+        found.add(REFUSED)
+    elif row[:3] in (["it", "is", "agre"], ["that", "is", "agre"]) or _may(clause) or _get_back(clause):
+        found.add(ARRIVES)
+
+
+def _by_nobody(clause: Clause) -> bool:
+    """As in "dropped the earlier one", "ok, added the missing nights": a past form first, without its subject."""
+    row, words = clause.row, clause.words
+    for at, word in enumerate(row[:6]):
+        if at and at not in clause.commas and word in _PRELUDE and row[at - 1] not in _PRELUDE:
+            return False
+        text = words[at].text
+        if (
+            (word in _CASUAL or word not in NEUTRAL)
+            and (text.endswith("ed") or text in PLAIN_PAST)
+            and text not in _AMBIGUOUS
+        ):
+            rest = row[at + 1 :]
+            thing = not _OBJECTS.isdisjoint(rest[:5]) or any(token.kind is Is.AMOUNT for token in words[at + 1 :])
+            return thing and not clause.dets[at] and not of_data(clause, at) and "not" not in rest
+        if word not in _PRELUDE and at not in clause.commas:
+            return False
+    return False
+
+
+def _deed(clause: Clause) -> bool:
+    """As in "the sum has been expunged", "I freed up the 8 rooms": some verb, done to what requests are about."""
+    row, words = clause.row, clause.words
+    for at in range(1, min(len(row), 14)):
+        if not words[at].text.endswith("ed") or row[at] in NEUTRAL or clause.dets[at]:
+            continue
+        before = row[max(0, at - 3) : at]
+        if not _STILL.isdisjoint(row[:at]) or not MODAL.isdisjoint(before) or "you" in before:
+            return False
+        if before[-1] == "been" and "hav" in before:
+            return _about_things(row[:at]) and not of_data(clause, at)
+        if before[-1] in ("i", "we") or (before[-1] == "hav" and before[-2:-1] in (["i"], ["we"])):
+            rest = row[at + 1 : at + 6]
+            rest = rest[: rest.index("and")] if "and" in rest else rest
+            return _about_things(rest) and not of_data(clause, at)
+        return False
+    return False
+
+
+def _about_things(row: list[str]) -> bool:
+    return not _GOODS.isdisjoint(row)
+
+
+def _never(clause: Clause) -> bool:
+    """As in "an alteration of the dates cannot be entertained", "the money no can come back"."""
+    row = clause.row
+    for at in range(1, len(row) - 1):
+        if (row[at] == "not" and row[at - 1] in ("can", "could", "may")) or row[at : at + 2] == ["no", "can"]:
+            subject = row[:at] if row[at] == "no" else row[: at - 1]
+            rest = row[at + 1 : at + 5]
+            if "you" in subject or not NEUTRAL.difference(_DOING).isdisjoint(rest[:2]):
+                return False
+            return _about_things(subject) and (rest[0] in ("be", "can", "com", "go") or "we" in subject)
+    return False
+
+
+def _sends(clause: Clause) -> bool:
+    """As in "I send your question to accounting": a hand-over told in the present."""
+    row = clause.row
+    if row[0] not in ("i", "we") or len(row) < 4 or row[1] not in _HANDING:
+        return False
+    return any(
+        word == "to" and not THIRD.isdisjoint(row[at + 1 : at + 4]) and clause.dets[at + 1 : at + 2] != ["your"]
+        for at, word in enumerate(row)
+    )
+
+
+def _foreign(clause: Clause) -> bool:
+    """As in "I have make the cancellation", "we have cancel it"."""
+    row = clause.row
+    for at in range(2, min(len(row) - 1, 9)):
+        if row[at] in DONE_VERBS and row[at - 1] == "hav" and row[at - 2] in ("i", "we") and clause.dets[at] == "":
+            thing = row[at + 1 : at + 5]
+            verb = clause.words[at].text
+            return (
+                not _OBJECTS.isdisjoint(thing)
+                and not (verb.endswith("ed") or verb in PLAIN_PAST)
+                and verb not in ("change", "refund", "credit", "release", "order", "issue")
+                and not of_data(clause, at)
+            )
+    return False
+
+
+def _state(clause: Clause) -> bool:
+    """As in "36.50 is off your bill", "the suite is yours", "the nights now show in your account"."""
+    row, words = clause.row, clause.words
+    for at, word in enumerate(row[1:9], 1):
+        be = word in ("is", "are") or (word in _STANDS and (clause.now or not MONEYS.isdisjoint(row[:at])))
+        if not be:
+            continue
+        subject = row[:at]
+        if not _STILL.isdisjoint(subject) or not MODAL.isdisjoint(subject) or row[0] in ("what", "where", "how"):
+            return False
+        amount = any(token.kind in (Is.AMOUNT, Is.NUMBER) for token in words[:at])
+        if THINGS.isdisjoint(subject) and not amount:
+            return False
+        rest = row[at + 1 : at + 8]
+        if rest[:2] in (["no", "longer"], ["no", "more"], ["not", "more"], ["not", "longer"]):
+            return word in BE and rest[2:3] in (["on"], ["in"], ["there"])
+        if not _STILL.isdisjoint(rest):
+            return False
+        texts = [token.text for token in words[at + 1 : at + 3]]
+        if word in BE and not _GONE.isdisjoint(texts[: 1 + (texts[:1] == ["all"])]):
+            return rest[:2] != ["back", "in"]
+        mine = any(here in _PLACES and clause.dets[at + 1 + near] == "your" for near, here in enumerate(rest[:4]))
+        landed = not MONEYS.isdisjoint(subject) or not _COPIES.isdisjoint(subject)
+        return mine and rest[0] in ("in", "on", "at", "back") and landed and (clause.now or rest[0] == "in")
+    return False
+
+
+def _back(row: list[str]) -> bool:
+    """As in "the difference goes back to your card", "the money come back to you"."""
+    if "back" not in row[1:]:
+        return False
+    at = row.index("back", 1)
+    before = row[:at]
+    return (
+        row[at - 1] in _BACKWARD
+        and not MONEYS.isdisjoint(before)
+        and MODAL.isdisjoint(before)
+        and _STILL.isdisjoint(before)
+        and row[at + 1 : at + 2] in (["to"], ["on"], ["onto"], [])
+    )
+
+
+def _stays(clause: Clause) -> bool:
+    """As in "nope, fee stays": what was to go remains."""
+    row = clause.row
+    return (
+        1 < len(row) < 6 and row[-1] in _MUST_STAY and not _COSTS.isdisjoint(row[:-1]) and not MODAL.intersection(row)
+    )
+
+
+def _get_back(clause: Clause) -> bool:
+    """As in "so that you get back USD 132"."""
+    row = clause.row
+    at = row.index("get") if "get" in row else 0
+    return (
+        at > 0
+        and row[at - 1] == "you"
+        and "back" in row[at + 1 : at + 6]
+        and any(token.kind is Is.AMOUNT for token in clause.words[at:])
+        and MODAL.isdisjoint(row[:at])
+        and _STILL.isdisjoint(row[:at])
+    )
+
+
+def _may(clause: Clause) -> bool:
+    """As in "you may keep the room until 16:00": what is allowed, at no price."""
+    row = clause.row
+    return (
+        row[0] == "you"
+        and row[1:2] in (["can"], ["may"])
+        and len(row) > 3
+        and row[2] in _ALLOWED
+        and any(token.kind in (Is.TIME, Is.DATE, Is.NUMBER) for token in clause.words)
+        and not any(token.kind is Is.AMOUNT for token in clause.words)
+    )

@@ -1,0 +1,200 @@
+"""What mentions a fact or has the form of a question, and yet asks for nothing.
+
+Refuses what only sounds alike: "I don't have your name", "you did not tell me", "never got your e-mail" are asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .checking import STAFF
+from .clauses import Clause
+from .lexicon import ASK_VERBS, COMMANDS
+from .phrases import stem_set
+from .words import each
+
+_MOODS = ("ask", "consent", "check", "alternative", "goal", "whole", "contact_detail", "greet", "second", "else")
+_DENIERS = each("not never no nothing neither none skip optional spar forget matter without unnecessari superfluou")
+_LATER = each("later afterward next tomorrow subsequent eventual")
+_ANYONE = each("anyone anybody everyone everybody nobody whoever people") | stem_set(
+    "guests callers customers visitors travellers persons members colleagues"
+)
+_PLURALS = each("guests callers customers visitors travellers persons members everyone everybody anyone anybody people")
+_LEADS = each("who what how why is are do did wil would god heaven goodnes can could should i isn")
+TRIGGERS = _DENIERS | _LATER | _ANYONE | each("wait check arriv ask need want minute second if cas before without")
+_ODD = stem_set(
+    "funny strange odd curious amazing wonderful weird crazy incredible annoying awful terrible ironic typical lovely"
+    " nice sad silly ridiculous remarkable fascinating interesting great hilarious mad"
+)
+_TELLING = (
+    ASK_VERBS
+    | COMMANDS
+    | stem_set(
+        "tell give send provide share mention look search worry bother need want require ask dig hunt hand fetch"
+    )
+) - stem_set("forward")
+_CASES = each("if when cas")
+_WANTING = stem_set("need want require ask")
+_ASKING = stem_set("ask need want require request get turn come collect take")
+_PLACES = (["check", "in"], ["at", "desk"], ["on", "arriv"], ["upon", "arriv"], ["you", "arriv"], ["at", "arriv"])
+_NEEDLESS = each("necessari needed required mandatori requir need obligatori important relevant essential")
+_NEEDLESS_THINGS = ("optional", "unnecessari", "superfluou")
+_SUFFICING = each("do enough suffic suffici need want requir")
+_OTHERS = each("they colleagu team he she desk reception someone")
+
+
+def settle(heard: Sequence[Clause]) -> None:
+    """Mark the clauses that ask for nothing."""
+    staff = False
+    for clause in heard:
+        row = clause.row
+        if "which" in row:
+            if staff or not STAFF.isdisjoint(row):
+                clause.labels.pop("alternative", None)  # "which of our colleagues was it?"
+        else:
+            staff = not STAFF.isdisjoint(row)
+        if (row[0] in _LEADS or "ask" in row) and rhetorical(clause):
+            clause.idle, clause.question = len(row), False
+            for label in _MOODS:
+                clause.labels.pop(label, None)
+        elif not (clause.question or TRIGGERS.isdisjoint(row)) and unasked(clause):
+            clause.idle = _reach(clause)
+            if clause.idle == len(row):
+                clause.labels.pop("ask", None)
+            if "nothing" in row:
+                clause.labels.pop("refused", None)  # "there is nothing I need"
+
+
+def _reach(clause: Clause) -> int:
+    """How far the denial reaches: "I don't need the number, the date will do" asks for the date."""
+    row = clause.row
+    for at in sorted(clause.commas):
+        rest = row[at:]
+        if at > 1 and not _SUFFICING.isdisjoint(rest) and "not" not in rest:
+            return at
+    return len(row)
+
+
+def rhetorical(clause: Clause) -> bool:
+    """A question or an exclamation that wants no answer: "Isn't it funny that …", "Who would have thought …"."""
+    row = clause.row
+    head = row[:5]
+    first, second = head[0], head[1] if len(head) > 1 else ""
+    if first == "who" and head[1:3] == ["on", "earth"]:
+        return True
+    if first == "who":
+        if second in ("would", "could", "wil") and head[2:3] in (["hav"], ["not"], ["want"], ["belief"], ["believ"]):
+            return True
+        return head[1:3] == ["do", "not"] or (second == "know" and not clause.question)
+    if first in ("is", "are", "do", "did", "was") and "not" in head[1:3]:
+        return not _ODD.isdisjoint(row[1:6]) or (
+            first == "do" and bool({"hate", "lov", "hat", "think"} & set(row[2:5]))
+        )
+    if first in ("god", "heaven", "goodnes") and second == "know":
+        return True
+    if "ask" in row and any(token.text == "myself" for token in clause.words):
+        return True
+    if first == "what" and len(row) > 1 and clause.dets[1] in ("a", "an") and not clause.question:
+        return True
+    if first == "what" and second == "would" and "without" in row:
+        return True
+    if first in ("why", "how") and "alwai" in row and "you" not in row:
+        return True
+    return first == "how" and second in ("could", "can") and not {"forget", "anyone", "anybody"}.isdisjoint(row[2:5])
+
+
+def unasked(clause: Clause) -> bool:
+    """Whether what the clause names is expressly not asked for: denied, put off, a rule for everybody."""
+    row = clause.row
+    if row[:2] in (["if", "i"], ["if", "we"]) and clause.words[2:3] and clause.words[2].text in ("needed", "wanted"):
+        return True
+    if row[:2] in (["before", "i"], ["before", "we"]) and row[2:3] in (["ask"], ["need"], ["tak"]):
+        return True
+    return _denied(clause, row) or (not clause.polite and (_put_off(clause, row) or _rule(clause, row)))
+
+
+def _denied(clause: Clause, row: list[str]) -> bool:
+    """As in "You needn't tell me", "no need to look", "there is nothing I need", "I'd only need it if …"."""
+    for at, word in enumerate(row):
+        follow = row[at + 1 : at + 5]
+        if word == "not":
+            before = clause.words[at - 1].text if at else ""
+            if follow[:1] and follow[0] in _NEEDLESS and not (before == "did" or follow[0] == "requir"):
+                return row[at - 1 : at] != ["do"] or follow[0] != "need" or _others_need(row, at)
+            if before in ("do", "does", "need", "will", "would", "must", "should", "please", "wo", "to") or not at:
+                if follow[:2] == ["hav", "to"] and _TELLING.intersection(row[at + 3 : at + 6]):
+                    return True
+                if follow[:2] in (["want", "to"], ["wish", "to"], ["lik", "to"]):
+                    continue  # "I do not want to be rude"
+                if follow[:1] == ["matter"] or (follow[:1] and follow[0] in _TELLING and _telling(row, at, before)):
+                    return True
+        elif word == "never":
+            if follow[:1] == ["mind"] or (
+                follow[:1] and follow[0] in _TELLING and clause.words[at + 1].text[-2:] != "ed"
+            ):
+                return _base(clause, at + 1)
+        elif word == "no":
+            if follow[:1] == ["need"] or (follow[:1] and not _NEEDLESS.isdisjoint(follow)):
+                return True
+        elif word == "nothing":
+            if {"need", "requir", "needed", "miss"} & set(follow) or follow[:3] == ["for", "you", "to"]:
+                return "but" not in row and "except" not in row
+            if follow[:2] == ["to", "do"] and (clause.now or len(row) < 5):
+                return True
+        elif word == "forget":
+            if at < 2 and row[at - 1 : at] not in (["not"], ["you"], ["i"], ["to"]):
+                return True
+        elif word in _WANTING and clause.general:
+            if not _CASES.isdisjoint(row[at + 1 :]):
+                return True
+        elif word in _NEEDLESS_THINGS or (word == "do" and follow == ["without"]) or (word == "skip" and at < 4):
+            return True
+    return False
+
+
+def _telling(row: list[str], at: int, before: str) -> bool:
+    """Whether the verb that is denied is the telling or the needing of something."""
+    subject = next((word for word in reversed(row[: max(0, at - 1)]) if word in ("i", "we", "you", "they")), "")
+    if row[at + 1] in ("need", "want", "requir", "ask"):
+        return before in ("do", "does", "will", "would", "wo")
+    return subject in ("you", "") or before in ("need", "must", "should")
+
+
+def _others_need(row: list[str], at: int) -> bool:
+    return bool({"i", "we", "you", "they"} & set(row[:at]))
+
+
+def _base(clause: Clause, at: int) -> bool:
+    """A verb in its base form: "never send", where "never sent" tells of the past."""
+    return clause.words[at].text not in ("sent", "gave", "given", "told", "got", "said", "wrote")
+
+
+def _put_off(clause: Clause, row: list[str]) -> bool:
+    """As in "I will ask for your e-mail afterwards", "the phone number can wait"."""
+    if row[-1] == "wait" and row[-2:-1] == ["can"]:
+        return True
+    soon = row[-2:] in (["in", "minute"], ["in", "second"], ["in", "moment"])
+    when = soon or not _LATER.isdisjoint(row) or ["after", "that"] in (row[-2:], row[:2])
+    place = any(row[at : at + 2] in _PLACES for at in range(len(row)))
+    if not when and not place:
+        return False
+    if row[-1] in _LATER and not {"i", "we"}.isdisjoint(row):
+        return True
+    for at, word in enumerate(row):
+        if word in ("wil", "shal", "would", "go", "may", "might") and not _ASKING.isdisjoint(row[at + 1 : at + 4]):
+            subject = row[max(0, at - 2) : at]
+            return bool({"i", "we", "you"} & set(subject)) or not _OTHERS.isdisjoint(subject)
+    return False
+
+
+def _rule(clause: Clause, row: list[str]) -> bool:
+    """As in "Guests normally give their name", "anyone who calls will be asked for a name"."""
+    for at, token in enumerate(clause.words[:4]):
+        if token.text in ("i", "we", "you", "please"):
+            break
+        if token.text in _PLURALS and not clause.dets[at].startswith("you"):
+            return "to" not in row[at : at + 4] or "need" not in row
+    for at, token in enumerate(clause.words):
+        if token.text == "asked" and row[at + 1 : at + 2] == ["for"] and row[at - 1] in ("be", "are", "is", "get"):
+            return True
+    return row[:1] == ["when"] and len(clause.words) > 1 and clause.words[1].text in _PLURALS

@@ -1,0 +1,272 @@
+"""The mood of a clause: whether it asks for something to be told, whatever that is.
+
+Refuses statements, refusals of facts ("I don't need your number"), and what somebody else will ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .clauses import Clause
+from .lexicon import ASK_VERBS, COMMANDS, GET_VERBS, LOOK, NEED_VERBS, QUESTION_WORDS
+from .phrases import Span, stem_set
+from .words import each
+
+_MODAL = each("can could may might shal should would wil")
+_AGENT = each("i we me us they he she manager system team")
+_SUBJECTS = each("i we you they he she it")
+_VERBS = _SUBJECTS | each("is are was were hav do wil can could would should may might be been am has")
+_AUX = each("is are was were do did wil would can could should shal may might must hav")
+_BEFORE_QUESTION = each(
+    "and or to in on at under with for from by of ask know tel me us say explain confirm clarifi understand plu"
+    " specifi advis indicat stat curiou wonder first about also exactli then remind mention wel okai so hi hello thank"
+    " mean namely eg ie until til"
+)
+_ELSEWHERE = stem_set(
+    "check see allow note hold wait keep contact call visit refer find look feel use remember expect open click"
+    " follow reply bear accept excuse ignore disregard watch rest stand respond stay come bring go try reach"
+)
+_OTHER_VERBS = (
+    ASK_VERBS
+    | NEED_VERBS
+    | stem_set(
+        "list contain cost say says apply requires start includes takes want mean show match differ belong allow make"
+        " confirm find located receive update cancel refund process book change send pay got appreciate seems looks"
+        " agree"
+    )
+)
+_BEEN = each("been was were")
+_TAGS = each("correct right yes okai accurat true")
+_NO_COMMAND = (
+    _VERBS
+    | _ELSEWHERE
+    | stem_set(
+        "got noted let once when if unless until before after because since while whereas found with for in on at by"
+        " from to about as cancel refund change update with perfect great"
+    )
+)
+_BLANK = each("blank empti unfil mandatori obligatori compulsori indispensabl")
+_GAVE = ("sent", "said", "told", "gave", "given")
+_OPEN = each("outstanding needed required mis open lack wanted")
+_LACKS = stem_set("require need lack want")
+_OBLIGED = stem_set("grateful thankful obliged glad happy")
+_FILLED = stem_set("fill complete supply name add include")
+_RELATIVE = each("you we i that which who it on for under use as in with")
+_TOOLS = stem_set(
+    "screen system form computer program programme field policy procedure software mask template manager boss"
+)
+BLOCKING = frozenset(("wait", "bye", "done", "refused"))
+
+
+def cue(clause: Clause, inherits: bool = False, found: Sequence[Span] = (), begins: bool = True) -> bool:
+    """Whether the clause has the mood of asking for something to be told.
+
+    Args:
+        clause: the clause.
+        inherits: the clause before it, in the same message, has it.
+        found: the facts it names.
+        begins: it begins its sentence.
+    """
+    row, labels, size = clause.row, clause.labels, len(clause.row)
+    if clause.idle >= size:
+        return False
+    if row[0] == "let" and "look" in row[2:4]:
+        return False
+    if "ask" in labels and not _refuses(row, labels["ask"]) and clause.words[labels["ask"]].text not in _GAVE:
+        return True
+    if "whole" in labels and row[0] in COMMANDS:
+        return True
+    if "not" not in row and ((not _BLANK.isdisjoint(row) and "leav" not in row) or _heading(clause) or _grateful(row)):
+        return True
+    if found and (_item(clause, found) if inherits else _on_file(row, found)):
+        return True
+    if inherits and row[0] == "when" and size < 6:
+        return True  # "tell me when you come, when you go"
+    if inherits and clause.thus and row[0] in ("is", "are", "do"):
+        return True  # "the booking number is mandatory, so is the surname"
+    for at, word in enumerate(row):
+        if word in QUESTION_WORDS:
+            if question_word(clause, at):
+                return True
+        elif word in ASK_VERBS:
+            text = clause.words[at].text
+            if (
+                not text.endswith(("ed", "ion"))
+                and (at or not text.endswith("ing"))
+                and not (text[-1] == "s" and text[-2:] != "ss")
+                and text not in _GAVE
+                and _customers(row, clause.commas, at)
+            ):
+                return True
+        elif (
+            (
+                word in COMMANDS
+                and (at == 0 or at in clause.polite or at in clause.commas)
+                and row[at + 1 : at + 2] == ["me"]
+            )
+            or (word == "be" and at and row[at - 1] in ("must", "to", "should", "shal") and _stated(clause, at + 1))
+            or (word in ("must", "would") and row[at - 1 : at] in (["i"], ["we"]) and _has(clause, at + 1))
+        ):
+            return True
+        elif word in _MODAL and at + 2 < size:
+            if row[at + 1] in ("i", "we") and row[at + 2] in GET_VERBS:
+                return True
+            if "you" in row[at + 1 : at + 3] and _asked_to_do(row, at):
+                return True
+        elif word in NEED_VERBS and _agents_need(row, at):
+            return True
+    polite = clause.polite if row[:2] != ["do", "not"] else None
+    if polite and not BLOCKING.intersection(labels):
+        first = row[0] if 0 in polite else ""
+        if (
+            first not in _ELSEWHERE
+            and row[0] not in ("be", "let")
+            and row[0] not in ("i", "we")
+            and not ({"i", "we"} & set(row[:2]) and 0 not in polite)
+        ):
+            return True
+    if fragment(clause) and "wait" not in labels:
+        thanks = labels.get("empathy", size)
+        last = 0 < thanks == size - 1 and row[-1] in ("thank", "cheer")
+        return (
+            inherits
+            or clause.question
+            or ((begins or 0 in clause.colons) and (thanks == size or last) and "greet" not in labels)
+        )
+    return clause.question and "consent" not in labels and row[-1] not in _TAGS
+
+
+def commanded(clause: Clause, first: Span) -> bool:
+    """As in "Hit me with your number": a verb first, no subject, something of the customer's."""
+    row, lo = clause.row, first.lo
+    word = clause.words[0].text
+    if not lo or clause.dets[lo] != "your" or row[0] in _NO_COMMAND or word.endswith(("ing", "ed")):
+        return False
+    before = row[:lo]
+    if any(token.text.endswith("ing") for token in clause.words[:lo]) or "thank" in row or clause.question:
+        return False
+    return _VERBS.isdisjoint(before) and "not" not in before and "no" not in before
+
+
+def fragment(clause: Clause) -> bool:
+    """No verb and no subject: "Booking number and e-mail"."""
+    return (
+        len(clause.row) < 12
+        and not any(word in _VERBS or word in _ELSEWHERE or word in _OTHER_VERBS for word in clause.row)
+        and not any(
+            token.text.endswith(("ed", "ing")) and token.stem not in ("booking", "need", "bil", "end")
+            for token in clause.words[:2]
+        )
+    )
+
+
+def question_word(clause: Clause, at: int) -> bool:
+    """Whether the word at `at` asks, rather than joins ("when you arrive", "that is why")."""
+    row, word = clause.row, clause.row[at]
+    if word not in QUESTION_WORDS:
+        return False
+    before = row[at - 1] if at else ""
+    if word == "when" and not (
+        (at + 1 < len(row) and row[at + 1] in _AUX)
+        or before in ("know", "tel", "me", "confirm", "for", "of", "until", "til", "from", "by")
+        or (len(row) < 4 and clause.question)
+    ):
+        return False
+    if "wait" in clause.labels and not clause.question and at:
+        return False
+    if at == 0 or at in clause.commas or before in _BEFORE_QUESTION:
+        return True
+    return clause.question and before not in ("is", "see", "booking", "stay", "room", "rate")
+
+
+def _refuses(row: list[str], at: int) -> bool:
+    """As in "You don't need to give …", "no need to share"."""
+    before = row[max(0, at - 3) : at]
+    return (
+        ("not" in before or "no" in before or "never" in before)
+        and row[at] != "without"
+        and not ("you" in before and row[at] == "you")
+    )
+
+
+def _customers(row: list[str], commas: set[int], at: int) -> bool:
+    """Whether the telling verb at `at` is the customer's to do."""
+    if (at > 1 and row[at - 1] == "for" and "thank" in row[:at]) or row[at + 1 : at + 2] == ["you"]:
+        return False
+    for back in range(at - 1, max(-1, at - 6), -1):
+        here = row[back]
+        if back + 1 in commas and here not in ("you", "i", "we"):
+            return True
+        if here == "you":
+            return not _refuses(row, back) or (row[back - 1] == "not" and back > 1 and row[back - 2] in _MODAL)
+        if here in _AGENT:
+            return False
+        if here in ("not", "never", "no"):
+            return False
+    return at == 0 or row[at - 1] not in ("wil",)
+
+
+def _item(clause: Clause, found: Sequence[Span]) -> bool:
+    """An item of a list of what is wanted: "the number of nights you parked with us", "contact (surname)"."""
+    row, first, last = clause.row, found[0], found[-1]
+    if last.hi == len(row):
+        return len(row) < 6 and _VERBS.isdisjoint(row) and "not" not in row
+    return first.lo == 0 and not first.means.loose and row[first.hi] in _RELATIVE and "not" not in row
+
+
+def _on_file(row: list[str], found: Sequence[Span]) -> bool:
+    """As in "his surname and e-mail we have on file"."""
+    return len(found) > 1 and found[0].lo == 0 and row[found[-1].hi :][:3] == ["we", "hav", "on"]
+
+
+def _heading(clause: Clause) -> bool:
+    """As in "Particulars outstanding: …", "Processing requires: …"."""
+    row = clause.row
+    end = min(clause.colons, default=len(row))
+    if not 1 < end < 5 or _VERBS.intersection(row[:end]):
+        return False
+    return row[end - 1] in _OPEN or (row[end - 1] in _LACKS and clause.words[end - 1].text.endswith("s"))
+
+
+def _grateful(row: list[str]) -> bool:
+    """As in "I would be grateful for the day of your birth"."""
+    return "for" in row and "would" in row and not _OBLIGED.isdisjoint(row[:6])
+
+
+def _stated(clause: Clause, at: int) -> bool:
+    """As in "the surname must be stated": what must be told."""
+    if at >= len(clause.row) or "not" in clause.row[:at]:
+        return False
+    word, text = clause.row[at], clause.words[at].text
+    return (word in ASK_VERBS and text != "sent") or word in _FILLED
+
+
+def _has(clause: Clause, at: int) -> bool:
+    """As in "I must have the number", "I would have three questions", but not "I would have called"."""
+    row = clause.row
+    if row[at : at + 1] not in (["hav"], ["know"], ["ask"]):
+        return False
+    return not (row[at] == "hav" and at + 1 < len(row) and clause.words[at + 1].text.endswith(("ed", "en", "ought")))
+
+
+def _asked_to_do(row: list[str], at: int) -> bool:
+    rest = row[at + 1 : at + 9]
+    you = rest.index("you")
+    follow = rest[you + 1 :]
+    if follow[:1] and follow[0] in ("lik", "want", "prefer", "wish", "agre", "accept", "need"):
+        return False
+    return any(word in ASK_VERBS or word in LOOK or word in ("hav", "get", "know") for word in follow)
+
+
+def _agents_need(row: list[str], at: int) -> bool:
+    before = row[max(0, at - 5) : at]
+    if "not" in before or "never" in before:
+        return False
+    nearest = next((word for word in reversed(before) if word in _SUBJECTS), "")
+    if nearest == "you":
+        return False
+    if before and (before[-1] in _TOOLS or before[-1] == "it") and nearest in ("", "it"):
+        return row[at] not in ("lov", "lik", "appreciat")  # "the system wants your surname"
+    if row[at] in ("lov", "lik", "appreciat") and before[-1:] in (["i"], ["we"]):
+        return False  # "I love your name", no "I would like your name"
+    return "i" in before or "we" in before or (at == 0 and _BEEN.isdisjoint(row))
