@@ -25,12 +25,13 @@ from tb_envs.task import get_task
 from tb_trainer import checkpoint
 from tb_trainer.engines import Engine
 from tb_trainer.engines.make import make_engine
-from tb_trainer.evaluate import evaluate, spread
+from tb_trainer.evaluate import TRIALS, evaluate, spread
 from tb_trainer.groups import Batch, GroupCollector
 from tb_trainer.grpo import Example, Objective, advantages
 from tb_trainer.log import RunLog
 from tb_trainer.metrics import batch_row, line
 from tb_trainer.policy import load_policy
+from tb_trainer.provenance import provenance
 from tb_trainer.ranks import FullWeights, from_first, is_sharded, make_accelerator, peers
 from tb_trainer.render import make_renderer
 from tb_trainer.runner import Limits, Runner
@@ -76,6 +77,7 @@ class Run:
         self.accelerator = make_accelerator(
             str(out), cpu=not config.parallel.gpus, timeout=config.parallel.timeout, trackers=config.saving.trackers
         )
+        _refuse_unbuilt(config, self.accelerator)
         self.first = bool(self.accelerator.is_main_process)
         self.model, self.tokenizer = load_policy(config)
         self.hashes = {
@@ -143,6 +145,7 @@ class Run:
             ),
             Limits(config.sampling.turn_tokens, config.sampling.episode_tokens, environment.deadline),
         )
+        self.runner.transcripts = lambda job: job.key.update == TRIALS and job.key.slot == 0
         self.collector = GroupCollector(
             self.runner,
             self.source,
@@ -301,6 +304,7 @@ class Run:
             processes=self.accelerator.num_processes,
             setup_seconds=round(self._setup, 2),
             hashes=self.hashes,
+            **provenance(),
             **self.flags,
         )
         if self.config.saving.trackers:
@@ -387,6 +391,16 @@ def training_tasks(config: TrainConfig) -> list[str]:
         if get_task(task_id).domain.name not in domains:
             raise UsageError(f"{task_id!r} is not of the domains that are trained on: {', '.join(domains)}")
     return tasks
+
+
+def _refuse_unbuilt(config: TrainConfig, accelerator: Any) -> None:
+    """What can be planned and not yet trained."""
+    if config.parallel.sequence > 1:
+        raise UsageError(
+            "parallel.sequence above 1 can be planned (--dry-run) and is not built: no process shares an episode"
+        )
+    if str(accelerator.distributed_type).endswith("DEEPSPEED"):
+        raise UsageError("DeepSpeed is not supported by this loop; launch with tb_trainer/launch/fsdp2.yaml")
 
 
 def _essential(config: TrainConfig) -> Any:

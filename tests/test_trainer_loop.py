@@ -346,6 +346,7 @@ def test_the_smoke_preset_runs_two_updates_of_the_model_itself(
         (sets("environment.holdout_domain=hotel"), "leaves no domain to train on"),
         (["--present", "smoke"], "--preset NAME"),
         (["--resume"], "--resume needs --out"),
+        (sets("parallel.sequence=4"), "is not built"),
     ],
 )
 def test_wrong_usage_is_one_line_that_says_what_is_right(
