@@ -104,7 +104,7 @@ def test_a_turn_that_was_cut_off_is_closed_without_being_trained_on() -> None:
 
 def test_a_template_that_is_not_additive_is_refused() -> None:
     own = make_tokenizer(texts_of([get_task(task) for task in TASKS]), 512)
-    own.chat_template = own.chat_template.replace("message.role + '\\n'", "message.role ~ loop.length + '\\n'")
+    own.chat_template = str(own.chat_template).replace("message.role + '\\n'", "message.role ~ loop.length + '\\n'")
     with pytest.raises(UsageError, match="renders"):
         Renderer(own)
 
