@@ -56,7 +56,12 @@ def looks_like_call(text: str) -> bool:
 
 
 def parse_action(action: Any) -> Turn:
-    """An action as a `Turn`; what is wrong with it is in `problem`, worded for the agent."""
+    """An action as a `Turn`; what is wrong with it is in `problem`, worded for the agent.
+
+    A `Turn` is taken as it is: whoever reads a model's own format has parsed, and explained, it already.
+    """
+    if isinstance(action, Turn):
+        return action
     if not isinstance(action, str):
         if isinstance(action, Mapping):
             return _parse_mapping(cast("Mapping[Any, Any]", action))

@@ -1,4 +1,7 @@
-"""``tbx train``: a preset, overrides, a run. Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
+"""``tbx train``: a preset, overrides, a run, or what it would be.
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,14 @@ from typing import Any, NoReturn
 
 from tb_envs.errors import ThinkingBoxError, UsageError
 
-NEEDS = ("torch", "transformers", "tokenizers", "datasets", "accelerate", "trl", "yaml")
+NEEDS = ("torch", "transformers", "tokenizers", "accelerate", "yaml")
 INSTALL = "pip install 'thinkingbox-gym[train]'"
 
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message} ({self.format_usage().removeprefix('usage: ').strip()})")
+        usage = " ".join(self.format_usage().removeprefix("usage: ").split())
+        raise UsageError(f"{message} ({usage})")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -29,10 +33,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--preset", default="smoke", metavar="NAME", help="a preset of tb_trainer/presets (default: smoke)")
     add("--set", action="append", default=[], metavar="NAME=VALUE", help="override a setting, e.g. grpo.updates=4")
     add("--out", type=Path, metavar="DIR", help="the run's folder (default: a new one under runs/)")
+    add("--resume", action="store_true", help="go on from the last checkpoint in --out")
+    add(
+        "--dry-run",
+        action="store_true",
+        help="print the settings, the layout, memory and time, and refuse what cannot be",
+    )
     add("--json", action="store_true", help="print one JSON document instead of a table")
+    add(
+        "--i-am-training-on-the-benchmark",
+        dest="on_benchmark",
+        action="store_true",
+        help="train on tasks that the benchmark overlaps; the log and every checkpoint say so",
+    )
     try:
         args = parser.parse_args(argv)
-        return _train(args.preset, args.set, args.out, as_json=args.json)
+        if args.resume and args.out is None:
+            raise UsageError("--resume needs --out, the folder of the run that is to go on")
+        return _train(args)
     except SystemExit as done:  # --help
         return int(done.code or 0)
     except UsageError as error:
@@ -49,20 +67,26 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
 
 
-def _train(preset: str, overrides: Sequence[str], out: Path | None, *, as_json: bool) -> int:
+def _train(args: argparse.Namespace) -> int:
+    from tb_trainer.config import load
+
+    if args.dry_run:
+        from tb_trainer.dryrun import describe, plan
+
+        config = load(args.preset, args.set)
+        print(json.dumps(plan(config), indent=2, default=str) if args.json else describe(config))
+        return 0
     missing = [name for name in NEEDS if find_spec(name) is None]
     if missing:
         raise UsageError(f"training needs {', '.join(missing)}: {INSTALL}")
     from rich.console import Console
 
-    from tb_trainer.config import load
-
-    config = load(preset, overrides)
-    folder = _folder(out, config.name)
-    with Console(stderr=True).status("loading torch and trl") as status:
+    config = load(args.preset, args.set)
+    folder = args.out if args.resume else _folder(args.out, config.name)
+    with Console(stderr=True).status("loading torch") as status:
         import torch
 
-        from tb_trainer.train import Run
+        from tb_trainer.loop import Run
 
         if config.threads:
             torch.set_num_threads(config.threads)
@@ -70,11 +94,13 @@ def _train(preset: str, overrides: Sequence[str], out: Path | None, *, as_json: 
         def show(row: dict[str, Any]) -> None:
             status.update(f"update {row['update']} of {config.grpo.updates}: reward {_number(row['reward_mean'])}")
 
-        status.update("making the tokenizer and the model")
-        run = Run(config, folder, on_update=show)
-        status.update(f"update 0 of {config.grpo.updates}")
+        status.update("making the model")
+        run = Run(config, folder, resume=args.resume, on_benchmark=args.on_benchmark, on_update=show)
+        status.update(f"update {run.done} of {config.grpo.updates}")
         rows = run.train()
-    if as_json:
+    if not run.first:
+        return 0
+    if args.json:
         print(json.dumps({"out": str(folder), "note": config.note, "updates": rows}, ensure_ascii=False))
     else:
         _print_table(rows, folder, config.note)
@@ -106,8 +132,12 @@ def _print_table(rows: Sequence[dict[str, Any]], folder: Path, note: str) -> Non
         "calls": lambda row: row["tool_calls"],
         "errors": lambda row: row["tool_errors"],
         "retries": lambda row: row["retries"],
-        "tokens\nprompt own read": lambda row: " ".join(map(str, row["tokens"].values())),
-        "seconds\nmodel env step": lambda row: " ".join(f"{value:.1f}" for value in row["seconds"].values()),
+        "tokens\nprompt own read": lambda row: " ".join(
+            str(row["tokens"][name]) for name in ("prompt", "action", "observation")
+        ),
+        "seconds\nmodel env step": lambda row: " ".join(
+            f"{row['seconds'][name]:.1f}" for name in ("generate", "environment", "update")
+        ),
     }
     table = Table(box=SIMPLE, padding=0)
     for name in columns:

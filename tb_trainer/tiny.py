@@ -19,7 +19,7 @@ from tb_envs.task import Task
 from tb_trainer.reference import reference_transcript
 
 if TYPE_CHECKING:
-    from tb_trainer.config import ModelConfig
+    from tb_trainer.schema import ModelConfig
 
 PAD, START, END = "<|endoftext|>", "<|im_start|>", "<|im_end|>"
 TAGS = ("<tools>", "</tools>", "<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>")

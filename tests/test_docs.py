@@ -10,7 +10,14 @@ import pytest
 from tb_envs.cli import COMMANDS
 
 ROOT = Path(__file__).parent.parent
-PAGES = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+PAGES = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "docs/trainer.md",
+    "docs/launching.md",
+]
 
 
 def blocks(page: str, language: str) -> list[str]:
@@ -33,6 +40,6 @@ def test_commands_and_links_exist(page: str) -> None:
     for target in re.findall(r"`make ([a-z]+)", text):
         assert target in targets, f"{page}: make {target}"
     for link in re.findall(r"\]\((?!https?:)([^)#]+)\)", text):
-        assert (ROOT / link).exists(), f"{page}: {link}"
+        assert (ROOT / page).parent.joinpath(link).exists(), f"{page}: {link}"
     for path in re.findall(r"`((?:tb_envs|tb_trainer|domains|benchmarks)/[\w/.]+\.\w+)`", text):
         assert (ROOT / path).exists(), f"{page}: {path}"

@@ -23,7 +23,12 @@ COMMANDS = {
     "domain": "what a domain contains",
     "play": "play the agent yourself, in the terminal",
     "run": "let an agent play tasks",
+    "probe": "let a model try tasks before it is trained",
+    "select": "choose the tasks that are worth training on",
+    "warmstart": "teach a model from demonstrations",
     "train": "train a model by GRPO",
+    "evaluate": "let a policy play tasks that it never trained on",
+    "report": "what training runs show, as one HTML file",
     "certify": "prove tasks and domains right",
     "lint": "check how domains are written",
 }

@@ -1,0 +1,49 @@
+"""A run's log: one JSON object a line, appended and flushed as things happen; cut back to the checkpoint on resume."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tb_envs.errors import UsageError
+
+
+class RunLog:
+    """``log.jsonl`` of a run.
+
+    Args:
+        out: the run's folder.
+        resume: the update to go on after: what later ones wrote is taken out; None begins a new log.
+
+    Raises:
+        UsageError: a new log where there is one already.
+    """
+
+    def __init__(self, out: Path, resume: int | None = None) -> None:
+        self.path = out / "log.jsonl"
+        out.mkdir(parents=True, exist_ok=True)
+        if resume is None:
+            if self.path.exists():
+                raise UsageError(f"{out} already holds a run; name a new folder, or go on with --resume")
+            return
+        kept = [row for row in read_rows(self.path) if row.get("update", 0) <= resume and row["event"] != "failed"]
+        self.path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept), "utf-8")
+
+    def write(self, **row: Any) -> None:
+        """Append a row."""
+        with self.path.open("a", encoding="utf-8") as log:
+            log.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """The rows of a log; a last line that a killed run left unfinished is not one."""
+    if not path.exists():
+        return []
+    rows: list[dict[str, Any]] = []
+    for text in path.read_text("utf-8").splitlines():
+        try:
+            rows.append(json.loads(text))
+        except ValueError:
+            continue
+    return rows

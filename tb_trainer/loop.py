@@ -1,0 +1,429 @@
+"""The run: collect, update, hand the weights to the engine, evaluate, save; and go on from where a killed run stopped.
+
+Everything random is keyed by (seed, update, group, slot), so the state of a run is its weights, its optimizer, the task
+source's beliefs and the number of the update: the next update after a resume is the one that would have come. An
+update that the system kept from being collected does not count and ends the run with a checkpoint behind it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+
+from tb_envs.errors import UsageError
+from tb_envs.limits import Limits as EpisodeLimits
+from tb_envs.registration import load_domain
+from tb_envs.settings import Settings
+from tb_envs.task import get_task
+from tb_trainer import checkpoint
+from tb_trainer.engines import Engine
+from tb_trainer.engines.make import make_engine
+from tb_trainer.evaluate import TRIALS, evaluate, spread
+from tb_trainer.groups import Batch, GroupCollector
+from tb_trainer.grpo import Example, Objective, advantages
+from tb_trainer.log import RunLog
+from tb_trainer.metrics import batch_row, line
+from tb_trainer.policy import load_policy
+from tb_trainer.provenance import provenance
+from tb_trainer.ranks import FullWeights, from_first, is_sharded, make_accelerator, peers
+from tb_trainer.render import make_renderer
+from tb_trainer.runner import Limits, Runner
+from tb_trainer.schema import TrainConfig
+from tb_trainer.tasks import guard
+from tb_trainer.tasks.pool import read_pool
+from tb_trainer.tasks.source import make_source
+from tb_trainer.update import Updater
+
+Row = dict[str, Any]
+
+
+class Run:
+    """A configured run.
+
+    Args:
+        config: every knob.
+        out: the run's folder: ``config.json``, ``log.jsonl``, ``checkpoints/``, ``evaluations/``, ``rollouts/``.
+        resume: go on from the last whole checkpoint in `out`.
+        on_benchmark: train even on what the guard calls the benchmark; noted in the log and in every checkpoint.
+        engine: in place of the configured one, e.g. one that plays written turns.
+        on_update: called with each update's row, in the first process.
+
+    Attributes:
+        rows: of the updates so far in this process.
+        batch: the episodes of the last update, in the first process.
+    """
+
+    def __init__(
+        self,
+        config: TrainConfig,
+        out: Path,
+        *,
+        resume: bool = False,
+        on_benchmark: bool = False,
+        engine: Engine | None = None,
+        on_update: Callable[[Row], None] | None = None,
+    ) -> None:
+        began = time.perf_counter()
+        self.config, self.out, self._on_update = config, out, on_update
+        self.task_ids = training_tasks(config)
+        self.flags = guard.check(config, self.task_ids, allow=on_benchmark)
+        self.accelerator = make_accelerator(
+            str(out), cpu=not config.parallel.gpus, timeout=config.parallel.timeout, trackers=config.saving.trackers
+        )
+        _refuse_unbuilt(config, self.accelerator)
+        self.first = bool(self.accelerator.is_main_process)
+        self.model, self.tokenizer = load_policy(config)
+        self.hashes = {
+            "configuration": _hash(_essential(config)),
+            "tasks": _hash([(task_id, get_task(task_id).hash) for task_id in self.task_ids]),
+        }
+        self.source = make_source(config, self.task_ids)
+        self.reference = load_policy(config)[0].eval() if config.grpo.kl else None
+        self._engine = engine
+        self._prepare()
+        self.done, self.best, self.rows, self.batch = 0, None, list[Row](), None
+        self._best_update = 0
+        self._stopped: str | None = None
+        if resume:
+            self._resume()
+        self.log = RunLog(out, self.done if resume else None) if self.first else None
+        if self.first:
+            self._make_players()
+        self._setup = time.perf_counter() - began
+
+    # -- parts
+
+    def _prepare(self) -> None:
+        grpo = self.config.grpo
+        trained = [parameter for parameter in self.model.parameters() if parameter.requires_grad]
+        optimizer = torch.optim.AdamW(
+            trained,
+            lr=grpo.learning_rate,
+            betas=grpo.adam_betas,
+            eps=grpo.adam_eps,
+            weight_decay=grpo.weight_decay,
+        )
+        self.wrapped, self.optimizer = self.accelerator.prepare(self.model, optimizer)
+        if self.reference is not None:
+            self.reference = self.reference.to(self.accelerator.device)
+        self.updater = Updater(
+            self.accelerator,
+            self.wrapped,
+            self.optimizer,
+            Objective(
+                grpo.clip_low,
+                grpo.clip_high,
+                grpo.dual_clip,
+                grpo.importance_cap,
+                grpo.kl,
+                self.config.sampling.temperature,
+            ),
+            micro_tokens=grpo.micro_tokens,
+            steps=grpo.steps,
+            gradient_clip=grpo.gradient_clip,
+            reference=self.reference,
+        )
+
+    def _make_players(self) -> None:
+        """What only the first process has: the engine, the episodes, the groups."""
+        config, environment = self.config, self.config.environment
+        self.engine = self._engine or make_engine(config, self._plain(), self.tokenizer)
+        self.runner = Runner(
+            self.engine,
+            make_renderer(config, self.tokenizer),
+            Settings(
+                limits=EpisodeLimits(turns=environment.turns, tool_calls=environment.tool_calls),
+                reward=environment.reward,
+                faults=environment.faults or None,
+            ),
+            Limits(config.sampling.turn_tokens, config.sampling.episode_tokens, environment.deadline),
+        )
+        self.runner.transcripts = lambda job: job.key.update == TRIALS and job.key.slot == 0
+        self.collector = GroupCollector(
+            self.runner,
+            self.source,
+            config.grpo.groups,
+            config.grpo.group_size,
+            config.seed,
+            environment.retries,
+            environment.drops,
+            config.grpo.refills,
+            config.engine.slots,
+        )
+
+    def _plain(self) -> Any:
+        return self.accelerator.unwrap_model(self.wrapped)
+
+    # -- the run
+
+    def train(self) -> list[Row]:
+        """All updates that are left; their rows.
+
+        Raises:
+            OutageError: an update could not be collected; what came before it is saved.
+        """
+        self._begin()
+        try:
+            self._sync()
+            if not self.done:
+                self._evaluate(0)
+            while self.done < self.config.grpo.updates:
+                self._one()
+        except BaseException as error:
+            self._note(event="failed", updates=self.done, error=f"{type(error).__name__}: {error}")
+            raise
+        finally:
+            if self.first:
+                self.runner.close()
+                getattr(self.engine, "close", lambda: None)()
+        self._note(event="end", updates=self.done, best=self._best_update, note=self.config.note)
+        if self.config.saving.trackers:
+            self.accelerator.end_training()
+        return self.rows
+
+    def _one(self) -> None:
+        update = self.done + 1
+        clock = time.perf_counter()
+        examples, row = from_first(self.accelerator, lambda: self._collect(update))
+        collected = time.perf_counter()
+        self._set_rate(update)
+        with peers():
+            step = self.updater.update(examples)
+        stepped = time.perf_counter()
+        if step["stepped"]:
+            with peers():
+                self._sync()
+        self.done = update
+        synced = time.perf_counter()
+        row["optimizer"] = {**step, "learning_rate": self.optimizer.param_groups[0]["lr"]}
+        row["seconds"] |= {
+            "collect": collected - clock,
+            "update": stepped - collected,
+            "sync": synced - stepped,
+            "total": synced - clock,
+        }
+        sampled = row["tokens"]["action"]
+        row["tokens_per_second"] = round(sampled / max(row["seconds"]["generate"], 1e-9), 1)
+        row["seconds"] = {name: round(value, 3) for name, value in row["seconds"].items()}
+        self.rows.append(row)
+        self._note(event="update", **row)
+        if self.first and self._on_update is not None:
+            self._on_update(row)
+        last = update == self.config.grpo.updates
+        every = self.config.evaluation.every
+        if every and (update % every == 0 or last):
+            self._evaluate(update)
+        if update % self.config.saving.every == 0 or last or self._best_update == update:
+            self._save()
+
+    def _collect(self, update: int) -> tuple[list[Example], Row]:
+        """The first process: play an update's episodes and say how good each was."""
+        self.batch = batch = self.collector.collect(update)
+        self.source.seen(update, batch)
+        scored = advantages([group.rewards for group in batch.groups], self.config.grpo.scale)
+        examples = [
+            Example(rollout.tokens, value)
+            for group, values in zip(batch.groups, scored, strict=True)
+            for rollout, value in zip(group.rollouts, values, strict=True)
+        ]
+        if self.config.saving.rollouts:
+            self._write_rollouts(update, batch)
+        return examples, {"update": update, **batch_row(batch), "seconds": dict(batch.seconds)}
+
+    def _set_rate(self, update: int) -> None:
+        grpo = self.config.grpo
+        rate = grpo.learning_rate * min(1.0, update / grpo.warmup if grpo.warmup else 1.0)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+
+    def _sync(self) -> None:
+        """Give the engine the weights, from every process that has a part of them."""
+        model = self._plain()
+        if is_sharded(model):
+            gathered = FullWeights(model)
+            if self.first:
+                self.engine.load(gathered)
+            else:
+                for _ in gathered.named_parameters():
+                    pass
+        elif self.first:
+            self.engine.load(model)
+
+    def _evaluate(self, update: int) -> None:
+        options, config = self.config.evaluation, self.config
+        if not options.every:
+            return
+
+        def play() -> Row:
+            domains = guard.evaluation_domains(config.environment)
+            ids = [task_id for name in domains for task_id in load_domain(name).suite_ids[options.split]]
+            clock = time.perf_counter()
+            found = evaluate(
+                self.runner,
+                spread(ids, options.tasks),
+                attempts=options.attempts,
+                greedy=options.greedy,
+                seed=config.seed,
+                retries=config.environment.retries,
+                slots=config.engine.slots,
+                trials=self.out / "evaluations" / f"update-{update}.jsonl",
+            )
+            return {**found, "seconds": round(time.perf_counter() - clock, 3)}
+
+        found = from_first(self.accelerator, play)
+        score = found["pass@1"]
+        if score is not None and (self.best is None or score > self.best):
+            self.best, self._best_update = score, update
+        self._note(event="evaluation", update=update, split=options.split, best=self._best_update, **found)
+
+    # -- files
+
+    def _begin(self) -> None:
+        if not self.first or self.log is None:
+            return
+        self.out.mkdir(parents=True, exist_ok=True)
+        (self.out / "config.json").write_text(json.dumps(self.config.to_json(), indent=2) + "\n", "utf-8")
+        parameters = [p.numel() for p in self._plain().parameters()]
+        trained = sum(p.numel() for p in self._plain().parameters() if p.requires_grad)
+        self._note(
+            event="resume" if self.done else "start",
+            update=self.done,
+            note=self.config.note,
+            domains=list(self.config.environment.domains),
+            tasks=len(self.task_ids),
+            parameters=sum(parameters),
+            trained_parameters=trained,
+            vocabulary=len(self.tokenizer),
+            processes=self.accelerator.num_processes,
+            setup_seconds=round(self._setup, 2),
+            hashes=self.hashes,
+            **provenance(),
+            **self.flags,
+        )
+        if self.config.saving.trackers:
+            self.accelerator.init_trackers(self.config.name, config={"seed": self.config.seed})
+
+    def _note(self, **row: Any) -> None:
+        if self.log is not None:
+            self.log.write(**row)
+        if self.config.saving.trackers and row.get("event") in ("update", "evaluation"):
+            self.accelerator.log(_numbers(row), step=int(row["update"]))
+
+    def _write_rollouts(self, update: int, batch: Batch) -> None:
+        folder = self.out / "rollouts"
+        folder.mkdir(parents=True, exist_ok=True)
+        rows = [json.dumps(line(rollout, self.tokenizer.decode), ensure_ascii=False) for rollout in batch.rollouts]
+        (folder / f"update-{update}.jsonl").write_text("".join(f"{row}\n" for row in rows), "utf-8")
+
+    def _save(self) -> None:
+        """A checkpoint of this update."""
+        update, accelerator = self.done, self.accelerator
+        folder = from_first(accelerator, lambda: checkpoint.draft(self.out, update))
+        if is_sharded(self._plain()):
+            accelerator.save_state(str(folder))
+        elif self.first:
+            transformers.utils.logging.disable_progress_bar()
+            self._plain().save_pretrained(folder)
+            torch.save(self.optimizer.state_dict(), folder / "optimizer.pt")
+        accelerator.wait_for_everyone()
+        if self.first:
+            self.tokenizer.save_pretrained(folder)
+            state = {
+                "update": update,
+                "best": self.best,
+                "best_update": self._best_update,
+                "source": self.source.state(),
+                "hashes": self.hashes,
+                "processes": accelerator.num_processes,
+                **self.flags,
+            }
+            path = checkpoint.finish(self.out, update, state)
+            checkpoint.prune(self.out, self.config.saving.keep, {self._best_update, update})
+            self._note(event="checkpoint", update=update, path=str(path.relative_to(self.out)))
+
+    def _resume(self) -> None:
+        """Take up the last whole checkpoint."""
+        found = checkpoint.whole(self.out)
+        if not found:
+            raise UsageError(f"--resume: {self.out} holds no whole checkpoint; start the run without --resume")
+        folder = checkpoint.folder_of(self.out, found[-1])
+        state = checkpoint.read_state(folder)
+        checkpoint.check_same(state, self.hashes, folder)
+        if is_sharded(self._plain()):
+            self.accelerator.load_state(str(folder))
+        else:
+            weights = type(self._plain()).from_pretrained(folder).state_dict()
+            self._plain().load_state_dict(weights)
+            self.optimizer.load_state_dict(torch.load(folder / "optimizer.pt", weights_only=True))
+        self.done, self.best, self._best_update = state["update"], state["best"], state["best_update"]
+        self.source.restore(state["source"])
+
+
+def training_tasks(config: TrainConfig) -> list[str]:
+    """The ids that a run draws from.
+
+    Raises:
+        UsageError: there are none, too few, or one that does not belong.
+    """
+    environment = config.environment
+    domains = guard.training_domains(environment)
+    if environment.pool:
+        tasks = read_pool(Path(environment.pool))
+    elif environment.tasks:
+        tasks = list(environment.tasks)
+    else:
+        tasks = [task_id for name in domains for task_id in load_domain(name).suite_ids[environment.split]]
+    if not tasks:
+        raise UsageError(
+            f"domain {domains[0]!r} has no frozen suite {environment.split!r}; name tasks instead: "
+            f"--set 'environment.tasks=[{domains[0]}/<family>/0, …]'"
+        )
+    if len(tasks) < config.grpo.groups:
+        raise UsageError(f"grpo.groups is {config.grpo.groups}, but there are only {len(tasks)} tasks")
+    for task_id in tasks:
+        if get_task(task_id).domain.name not in domains:
+            raise UsageError(f"{task_id!r} is not of the domains that are trained on: {', '.join(domains)}")
+    return tasks
+
+
+def _refuse_unbuilt(config: TrainConfig, accelerator: Any) -> None:
+    """What can be planned and not yet trained."""
+    if config.parallel.sequence > 1:
+        raise UsageError(
+            "parallel.sequence above 1 can be planned (--dry-run) and is not built: no process shares an episode"
+        )
+    if str(accelerator.distributed_type).endswith("DEEPSPEED"):
+        raise UsageError("DeepSpeed is not supported by this loop; launch with tb_trainer/launch/fsdp2.yaml")
+
+
+def _essential(config: TrainConfig) -> Any:
+    """What of the configuration decides the updates; how many there are, and where logs go, does not."""
+    tree = config.to_json()
+    for part in ("name", "note", "threads", "saving", "parallel"):
+        del tree[part]
+    del tree["grpo"]["updates"], tree["grpo"]["micro_tokens"], tree["engine"]
+    return tree
+
+
+def _hash(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+def _numbers(row: Row, prefix: str = "") -> dict[str, float]:
+    """The numbers of a row, flat, for trackers."""
+    out: dict[str, float] = {}
+    for name, value in row.items():
+        if isinstance(value, dict):
+            out |= _numbers(value, f"{prefix}{name}/")
+        elif isinstance(value, list) and len(value) == 2 and all(isinstance(x, int | float) for x in value):
+            out[f"{prefix}{name}"] = float(value[0])
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            out[f"{prefix}{name}"] = float(value)
+    return out

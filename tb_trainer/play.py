@@ -1,0 +1,49 @@
+"""A list of episodes, played once each: for evaluation, for probing tasks, and for trainers of one's own.
+
+Unlike `tb_trainer.groups` it never replaces a task: what cannot be played is returned as a system error, in its place.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from tb_trainer.runner import Job, Rollout, Runner
+
+
+def play_all(
+    runner: Runner,
+    jobs: Sequence[Job],
+    retries: int = 8,
+    *,
+    slots: int = 256,
+    on_rollout: Callable[[Rollout], None] | None = None,
+) -> list[Rollout]:
+    """Play every job and return the rollouts in the order of the jobs.
+
+    Args:
+        runner: plays.
+        jobs: each with a key of its own.
+        retries: how often a job is played again after a system error, with the same random numbers.
+        slots: episodes in play at once at most.
+        on_rollout: called with each episode that is done with (system errors once they are final).
+    """
+    waiting = deque(jobs)
+    done: dict[object, Rollout] = {}
+    try:
+        while len(done) < len(jobs):
+            while waiting and runner.live < slots:
+                runner.start(waiting.popleft())
+            for rollout in runner.poll():
+                job = rollout.job
+                if rollout.status == "system_error" and job.attempt < retries:
+                    waiting.appendleft(job._replace(attempt=job.attempt + 1))
+                    continue
+                done[job.key] = rollout
+                if on_rollout is not None:
+                    on_rollout(rollout)
+    except BaseException:
+        for job in jobs:
+            runner.cancel(job.key)
+        raise
+    return [done[job.key] for job in jobs]

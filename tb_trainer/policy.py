@@ -1,0 +1,92 @@
+"""The model that is trained, and its tokenizer: made from nothing, read from a folder, or with adapters put on.
+
+Refuses a checkpoint whose tokenizer is not the one it was trained with, and adapters that would touch no layer.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from tb_envs.errors import UsageError
+from tb_envs.registration import load_domain
+from tb_envs.task import Task, get_task
+from tb_trainer.compact.tokenizer import compact_texts, make_compact_tokenizer
+from tb_trainer.schema import ModelConfig, TrainConfig
+from tb_trainer.template import use_template
+from tb_trainer.tiny import make_model, make_tokenizer, texts_of
+
+
+def load_policy(config: TrainConfig) -> tuple[Any, Any]:
+    """The policy as configured: (model, tokenizer).
+
+    Raises:
+        UsageError: there is no such model, or it cannot be used as configured.
+    """
+    model = config.model
+    if model.path or model.checkpoint:
+        policy, tokenizer = _read(model, model.path or model.checkpoint)
+        use_template(tokenizer, model.template)
+        return policy, tokenizer
+    if config.environment.prompt == "tiny":
+        tokenizer = make_compact_tokenizer(compact_texts(_tasks(config)), model.vocabulary)
+    else:
+        tokenizer = make_tokenizer(texts_of(_tasks(config)), model.vocabulary)
+    made: Any = make_model(model, tokenizer, positions=config.sampling.episode_tokens, seed=config.seed)
+    made.to(dtype=_dtype(model))
+    return made, tokenizer
+
+
+def _read(config: ModelConfig, path: str) -> tuple[Any, Any]:
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    if config.checkpoint and not (Path(path) / "config.json").is_file():
+        raise UsageError(f"model.checkpoint: {path} holds no model (no config.json)")
+    try:
+        # The tokenizer, not a multimodal processor: a processor renders another template (and 3-D positions).
+        tokenizer = AutoTokenizer.from_pretrained(path)
+        model = AutoModelForCausalLM.from_pretrained(path, dtype=_dtype(config), attn_implementation=config.attention)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"model.path: cannot read a model from {path!r}: {str(error).splitlines()[0]}") from None
+    if len(tokenizer) > model.config.vocab_size:
+        raise UsageError(
+            f"{path}: the tokenizer has {len(tokenizer)} entries, the model only {model.config.vocab_size}"
+        )
+    if config.gradient_checkpointing:
+        model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+    return (_adapted(model, config), tokenizer) if config.lora.rank else (model, tokenizer)
+
+
+def _adapted(model: Any, config: ModelConfig) -> Any:
+    try:
+        from peft import LoraConfig, get_peft_model  # pyright: ignore[reportMissingImports]
+    except ImportError:
+        raise UsageError("model.lora needs peft: pip install peft") from None
+    lora = config.lora
+    targets: Any = lora.targets[0] if lora.targets == ("all-linear",) else list(lora.targets)
+    torch.manual_seed(0)  # the same first adapter on every process
+    try:
+        adapted = get_peft_model(
+            model, LoraConfig(r=lora.rank, lora_alpha=lora.alpha, lora_dropout=lora.dropout, target_modules=targets)
+        )
+    except ValueError as error:
+        raise UsageError(f"model.lora.targets: {str(error).splitlines()[0]}") from None
+    return adapted.to(_dtype(config))  # peft makes adapters in fp32, which FSDP refuses beside other types
+
+
+def _tasks(config: TrainConfig) -> list[Task]:
+    """The tasks whose texts the tiny model's tokenizer is trained on, spread over the suites of the domains."""
+    environment = config.environment
+    ids = list(environment.tasks) or [
+        task_id for name in environment.domains for task_id in load_domain(name).suite_ids[environment.split]
+    ]
+    if not ids:
+        raise UsageError("there are no tasks to make a tokenizer from; name some: --set 'environment.tasks=[…]'")
+    spread = ids[:: max(1, len(ids) // config.model.texts)][: config.model.texts]
+    return [get_task(task_id) for task_id in spread]
+
+
+def _dtype(config: ModelConfig) -> torch.dtype:
+    return {"float32": torch.float32, "bfloat16": torch.bfloat16}[config.dtype]

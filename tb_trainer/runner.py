@@ -1,0 +1,395 @@
+"""Plays episodes for a trainer: many at once, each turn written by an engine, each answer given by its environment.
+
+A slot never waits for another: whatever turn the engine finishes first is played first, and the answer goes back at
+once. Episodes that do no I/O are driven inline; others run on one event loop in a thread of its own, which lives as
+long as the runner. Refuses to retry and to group: what a system error broke is returned as such, with its cause.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from tb_envs.authoring.rng import stable_seed
+from tb_envs.episode import Episode, drive
+from tb_envs.errors import BackendError, UsageError, UserError
+from tb_envs.settings import Settings
+from tb_envs.task import get_task
+from tb_envs.transcript import transcript
+from tb_trainer.engines import Engine, Key, Request, Turn
+from tb_trainer.render import Renderer
+from tb_trainer.tokens import Trajectory
+
+Status = Literal["ok", "policy_error", "system_error"]
+HARNESS = "[system] "
+"""How a message of the environment begins that neither the customer nor a tool wrote."""
+
+
+class Job(NamedTuple):
+    """An episode to be played: its name, its task, and which attempt it is (injected faults differ by attempt)."""
+
+    key: Key
+    task_id: str
+    attempt: int = 0
+
+
+@dataclass
+class Rollout:
+    """One played episode.
+
+    Attributes:
+        job: what was asked for.
+        status: ``ok``; ``policy_error`` if a limit ended it (graded and trained on like any other); ``system_error``
+            if it says nothing about the policy (no reward, nothing to train on).
+        tokens: everything the model read and wrote.
+        reward: from the database; None after a system error.
+        outcome, ended_by: as of the episode; ``limit:tokens`` when the context had no room for another turn.
+        error: the cause of a system error.
+        malformed: turns that the environment could not read as an action.
+        cut_off: turns that reached the limit of new tokens.
+        checks: names of the checks that failed.
+        transcript: the episode as text with its verdict, where `Runner.transcripts` asks for it.
+        waited: seconds spent waiting for the environment.
+    """
+
+    job: Job
+    status: Status = "ok"
+    tokens: Trajectory = field(default_factory=Trajectory)
+    reward: float | None = None
+    outcome: str = ""
+    ended_by: str = ""
+    error: str = ""
+    turns: int = 0
+    user_turns: int = 0
+    tool_calls: int = 0
+    tool_errors: int = 0
+    malformed: int = 0
+    cut_off: int = 0
+    checks: tuple[str, ...] = ()
+    transcript: str = ""
+    waited: float = 0.0
+
+    @property
+    def prompt_ids(self) -> list[int]:
+        """Everything before the first sampled token."""
+        return self.tokens.ids[: self.tokens.prompt]
+
+    @property
+    def completion_ids(self) -> list[int]:
+        """From the first sampled token on."""
+        return self.tokens.ids[self.tokens.prompt :]
+
+    @property
+    def logprobs(self) -> list[float]:
+        """The sampler's, parallel to `completion_ids`; 0 where the environment spoke."""
+        return self.tokens.logprobs[self.tokens.prompt :]
+
+    @property
+    def mask(self) -> list[int]:
+        """1 for each sampled token of `completion_ids`, 0 for each other."""
+        return self.tokens.sampled[self.tokens.prompt :]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds of the trainer's own, in tokens and seconds; turns and calls are bounded by the episode's settings.
+
+    Attributes:
+        turn: new tokens in one turn at most.
+        episode: tokens of a whole rollout at most, prompt included.
+        deadline: seconds that an episode may wait for its environment, all steps together. Past it the episode is a
+            system error; the time that the engine takes does not count.
+    """
+
+    turn: int
+    episode: int
+    deadline: float = 600.0
+
+
+class _Seat:
+    """One episode in play."""
+
+    def __init__(self, job: Job, episode: Episode) -> None:
+        self.job, self.episode = job, episode
+        self.rollout = Rollout(job)
+        self.since = 0.0
+        self.step: _Step | None = None
+
+
+class Runner:
+    """Plays jobs.
+
+    Args:
+        engine: writes the turns.
+        renderer: ids of prompts and observations.
+        settings: of every episode.
+        limits: bounds in tokens and seconds.
+        episodes: makes an episode; by default ``Episode(settings)``.
+        inline: whether episodes never do I/O (as with the embedded backend and the scripted customer).
+
+    Attributes:
+        transcripts: of which jobs the episode is kept as text; of none until it is set.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        renderer: Renderer,
+        settings: Settings,
+        limits: Limits,
+        *,
+        episodes: Callable[[Settings], Episode] = Episode,
+        inline: bool = True,
+    ) -> None:
+        self.engine, self.renderer, self.settings, self.limits = engine, renderer, settings, limits
+        self.transcripts: Callable[[Job], bool] = lambda job: False
+        self.seconds = {"generate": 0.0, "environment": 0.0}
+        self._episodes = episodes
+        self._seats: dict[Key, _Seat] = {}
+        self._finished: list[Rollout] = []
+        self._writing = 0
+        self._answered: queue.SimpleQueue[_Seat] = queue.SimpleQueue()
+        self._loop = None if inline else _Loop()
+
+    @property
+    def live(self) -> int:
+        """Episodes in play."""
+        return len(self._seats)
+
+    def start(self, job: Job) -> None:
+        """Begin an episode on a fresh backend.
+
+        Raises:
+            UsageError: an episode of this name is in play, or there is no such task.
+        """
+        if job.key in self._seats:
+            raise UsageError(f"an episode {job.key} is in play already")
+        seat = self._seats[job.key] = _Seat(job, self._episodes(self.settings))
+        task = get_task(job.task_id)
+        # Injected faults are drawn by attempt: each rollout of a group, and each try at it, meets others.
+        self._do(seat, seat.episode.reset(task, attempt=stable_seed(*job.key, job.attempt)))
+
+    def poll(self) -> list[Rollout]:
+        """Play on until an episode is over, and return those that are; empty if none is in play."""
+        while self._seats and not self._finished:
+            if self._writing:
+                clock = time.perf_counter()
+                turns = self.engine.poll()
+                self.seconds["generate"] += time.perf_counter() - clock
+                self._writing -= len(turns)
+                for turn in turns:
+                    self._take(self._seats[turn.key], turn)
+            self._collect(block=not self._writing and not self._finished)
+        done, self._finished = self._finished, []
+        return done
+
+    def cancel(self, key: Key) -> None:
+        """Give an episode up; unknown names are ignored."""
+        seat = self._seats.get(key)
+        if seat is not None:
+            if seat.step is None:
+                self._writing -= 1
+            self._leave(seat)
+
+    def close(self) -> None:
+        """Free all backends and the event loop. Idempotent."""
+        for key in list(self._seats):
+            self.cancel(key)
+        if self._loop is not None:
+            self._loop.close()
+            self._loop = None
+
+    # -- the environment's half of a turn
+
+    def _do(self, seat: _Seat, step: Coroutine[Any, Any, Any]) -> None:
+        """Run one step of the episode, now or on the event loop."""
+        seat.since = time.perf_counter()
+        if self._loop is not None:
+            seat.step = self._loop.submit(step)
+            seat.step.future.add_done_callback(lambda _: self._answered.put(seat))
+            return
+        try:
+            drive(step)
+        except (BackendError, UserError) as error:
+            self._stepped(seat, error)
+        else:
+            self._stepped(seat, None)
+
+    def _collect(self, *, block: bool) -> None:
+        """Go on with the episodes whose environment has answered; give up those whose time is over."""
+        if self._loop is None:
+            return
+        wait = 0.05 if block else 0.0
+        while True:
+            try:
+                seat = self._answered.get(timeout=wait) if wait else self._answered.get_nowait()
+            except queue.Empty:
+                break
+            wait = 0.0
+            step = seat.step
+            if self._seats.get(seat.job.key) is not seat or step is None or step.future.cancelled():
+                continue
+            seat.step = None
+            error = step.future.exception()
+            if error is not None and not isinstance(error, BackendError | UserError):
+                raise error
+            self._stepped(seat, error)
+        now = time.perf_counter()
+        for seat in [seat for seat in self._seats.values() if seat.step is not None]:
+            if seat.rollout.waited + now - seat.since > self.limits.deadline:
+                self._broke(seat, "error:deadline", f"its environment took longer than {self.limits.deadline:g} s")
+
+    def _stepped(self, seat: _Seat, error: BaseException | None) -> None:
+        """The environment has answered."""
+        took = time.perf_counter() - seat.since
+        seat.rollout.waited += took
+        self.seconds["environment"] += took
+        episode = seat.episode
+        if error is not None:
+            kind = "user" if isinstance(error, UserError) else "backend"
+            self._broke(seat, f"error:{kind}", str(error))
+        elif episode.outcome.startswith("error:"):
+            self._broke(seat, episode.outcome, episode.error)
+        elif episode.over:
+            self._end(seat, episode.ended_by)
+        elif not seat.rollout.tokens.ids:
+            self._open(seat)
+        else:
+            self._answer(seat)
+
+    # -- the model's half
+
+    def _open(self, seat: _Seat) -> None:
+        assert seat.episode.task is not None
+        prompt = self.renderer.first(seat.episode.task, seat.episode.messages)
+        if len(prompt) + self.limits.turn > self.limits.episode:
+            key = seat.job.key
+            self.cancel(key)
+            raise UsageError(
+                f"the first prompt of {seat.job.task_id} has {len(prompt)} tokens: sampling.episode_tokens must be at "
+                f"least {len(prompt) + self.limits.turn} (it is {self.limits.episode}), or environment.prompt `compact`"
+            )
+        seat.rollout.tokens.read(prompt)
+        self._ask(seat)
+
+    def _ask(self, seat: _Seat) -> None:
+        self.engine.submit(Request(seat.job.key, seat.rollout.tokens.ids, self.limits.turn))
+        self._writing += 1
+
+    def _take(self, seat: _Seat, turn: Turn) -> None:
+        """Give the model's turn to the episode."""
+        rollout = seat.rollout
+        rollout.tokens.wrote(turn.ids, turn.logprobs)
+        rollout.cut_off += turn.finish == "length"
+        self._do(seat, seat.episode.act(self.renderer.read(turn.ids, seat.episode.tools).action))
+
+    def _answer(self, seat: _Seat) -> None:
+        """Append what the environment said and ask for the next turn, if it fits."""
+        rollout, new = seat.rollout, seat.episode.new_messages
+        rollout.malformed += _harness(new)
+        assert seat.episode.task is not None
+        domain = seat.episode.task.domain.name
+        ids = self.renderer.added(new, closed=self.renderer.ends(rollout.tokens.ids), domain=domain)
+        if len(rollout.tokens) + len(ids) + self.limits.turn <= self.limits.episode:
+            rollout.tokens.read(ids)
+            self._ask(seat)
+            return
+        drive(seat.episode.finish())
+        if seat.episode.outcome.startswith("error:"):
+            self._broke(seat, seat.episode.outcome, seat.episode.error)
+        else:
+            self._end(seat, "limit:tokens")
+
+    # -- the end
+
+    def _end(self, seat: _Seat, ended_by: str) -> None:
+        episode, rollout = seat.episode, seat.rollout
+        if ended_by != "limit:tokens":
+            rollout.malformed += _harness(episode.new_messages)
+        rollout.status = "policy_error" if ended_by.startswith("limit:") else "ok"
+        rollout.reward, rollout.outcome, rollout.ended_by = episode.reward, episode.outcome, ended_by
+        rollout.turns, rollout.user_turns = episode.turns, episode.user_turns
+        rollout.tool_calls = episode.tool_calls
+        rollout.tool_errors = sum(event.kind == "result" and not event.ok for event in episode.log)
+        if episode.verdict is not None:
+            rollout.checks = tuple(check.name for check in episode.verdict.checks if not check.passed)
+        if self.transcripts(seat.job):
+            rollout.transcript = transcript(episode)
+        self._finished.append(rollout)
+        self._leave(seat)
+
+    def _broke(self, seat: _Seat, outcome: str, error: str) -> None:
+        waited = seat.rollout.waited
+        seat.rollout = Rollout(seat.job, "system_error", outcome=outcome, ended_by="error", error=error, waited=waited)
+        self._finished.append(seat.rollout)
+        self._leave(seat)
+
+    def _leave(self, seat: _Seat) -> None:
+        del self._seats[seat.job.key]
+        self.engine.release(seat.job.key)
+        if seat.step is not None:
+            seat.step.give_up(seat.episode.close)
+        else:
+            seat.episode.close()
+
+
+class _Step:
+    """A step of an episode on the event loop; `then` is called when it has let go, if it was given up."""
+
+    def __init__(self, step: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop) -> None:
+        self.then: Callable[[], None] | None = None
+        self._ended = False
+        self._loop = loop
+        self.future = asyncio.run_coroutine_threadsafe(self._run(step), loop)
+
+    async def _run(self, step: Coroutine[Any, Any, Any]) -> Any:
+        try:
+            return await step
+        finally:
+            self._ended = True
+            self._let_go()
+
+    def _let_go(self) -> None:
+        if self._ended and self.then is not None:
+            self.then()
+            self.then = None
+
+    def give_up(self, then: Callable[[], None]) -> None:
+        """Cancel the step."""
+        self.then = then
+        self.future.cancel()
+        self._loop.call_soon_threadsafe(self._let_go)
+
+
+class _Loop:
+    """An event loop in a thread of its own."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self.loop.run_forever, name="episodes", daemon=True)
+        self._thread.start()
+
+    def submit(self, step: Coroutine[Any, Any, Any]) -> _Step:
+        """Run a step there."""
+        return _Step(step, self.loop)
+
+    def close(self) -> None:
+        """Let cancelled steps end, then stop the loop and its thread."""
+        asyncio.run_coroutine_threadsafe(_settle(), self.loop).result()
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join()
+        self.loop.close()
+
+
+async def _settle() -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    await asyncio.gather(*others, return_exceptions=True)
+
+
+def _harness(messages: Any) -> int:
+    return int(any(m["role"] == "user" and m["content"].startswith(HARNESS) for m in messages))

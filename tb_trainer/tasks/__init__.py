@@ -1,0 +1,1 @@
+"""Which tasks a run trains on: probed (`probe`), chosen (`select`, `pool`), kept apart (`guard`), drawn (`source`)."""

@@ -1,0 +1,388 @@
+"""A run from end to end: rewards move weights, a killed run goes on as if nothing had been, many processes are one."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from trainer_parts import IDLE, TASKS, config, reference, sets, written
+
+from tb_envs.errors import UsageError
+from tb_envs.registration import load_domain
+from tb_trainer import checkpoint, cli
+from tb_trainer.config import load
+from tb_trainer.engines import Key
+from tb_trainer.evaluate import TRIALS, family_of, spread
+from tb_trainer.groups import OutageError
+from tb_trainer.grpo import advantages
+from tb_trainer.log import read_rows
+from tb_trainer.loop import Run
+from tb_trainer.reference import WrittenEngine
+from tb_trainer.render import Renderer
+from tb_trainer.schema import TrainConfig
+from tb_trainer.tasks.source import make_source
+
+HERE = Path(__file__).parent
+
+
+def table(settings: TrainConfig) -> WrittenEngine:
+    """Of each group, as many slots as its task's index says (of four) play the reference solution, the others idle."""
+    source = make_source(settings, list(settings.environment.tasks))
+
+    def turns(key: Key) -> Sequence[str]:
+        task_id = source.draw(key.update, key.group % 1_000_000, key.group // 1_000_000)
+        return reference(task_id) if key.slot < int(task_id[-1]) % 5 else IDLE
+
+    return written(turns, "compact")
+
+
+def settings_for(**changes: dict[str, Any]) -> TrainConfig:
+    return config(**{**changes, "environment": {"prompt": "compact", **changes.get("environment", {})}})
+
+
+def make_run(out: Path, settings: TrainConfig | None = None, **arguments: Any) -> Run:
+    settings = settings or settings_for()
+    return Run(settings, out, engine=table(settings), **arguments)
+
+
+def flat(run: Run) -> torch.Tensor:
+    return torch.cat([parameter.detach().clone().flatten() for parameter in run.model.parameters()])
+
+
+def weights(out: Path, update: int) -> dict[str, torch.Tensor]:
+    from safetensors.torch import load_file
+
+    return load_file(checkpoint.folder_of(out, update) / "model.safetensors")
+
+
+# -- one process
+
+
+def test_rewards_of_the_database_move_the_weights(tmp_path: Path) -> None:
+    run = make_run(tmp_path)
+    before = flat(run)
+    first, second = run.train()
+    assert (flat(run) - before).abs().max() > 1e-4
+    assert run.batch is not None
+    for row in (first, second):
+        assert row["episodes"] == 12
+        assert row["tokens"]["action"] == row["optimizer"]["tokens"]
+        assert row["optimizer"]["ratio"] == 1.0
+        assert row["optimizer"]["importance"] <= 2.0
+        assert {"generate", "environment", "collect", "update", "sync", "total"} <= set(row["seconds"])
+        assert row["families"] == {"library/halve_fee": [round(row["pass_rate"], 4), 12]}
+    for group in run.batch.groups:
+        solved = min(4, int(group.task_id[-1]) % 5)
+        assert group.rewards == [1.0] * solved + [0.0] * (4 - solved)
+        (scored,) = advantages([group.rewards])
+        assert any(scored) == (0 < solved < 4)
+    log = read_rows(tmp_path / "log.jsonl")
+    assert [row["event"] for row in log] == ["start", "update", "update", "checkpoint", "end"]
+    assert log[0]["hashes"] == run.hashes
+    assert json.loads((tmp_path / "config.json").read_text("utf-8"))["environment"]["domains"] == ["library"]
+
+
+def test_without_variance_nothing_moves_and_the_update_counts(tmp_path: Path) -> None:
+    settings = settings_for(
+        environment={"tasks": ["library/halve_fee/0", "library/halve_fee/5", "library/halve_fee/4"]}
+    )
+    run = make_run(tmp_path, settings)
+    before = flat(run)
+    rows = run.train()
+    assert [row["informative_groups"] for row in rows] == [0, 0]
+    assert [row["optimizer"]["why"] for row in rows] == ["no group has variance"] * 2
+    assert not (flat(run) - before).any()
+
+
+def test_warmup_raises_the_rate(tmp_path: Path) -> None:
+    run = make_run(tmp_path, settings_for(grpo={"updates": 3, "warmup": 2}))
+    assert [row["optimizer"]["learning_rate"] for row in run.train()] == pytest.approx([5e-4, 1e-3, 1e-3])
+
+
+def test_an_outage_ends_the_run_does_not_count_and_can_be_resumed(tmp_path: Path) -> None:
+    calm = make_run(tmp_path / "calm", settings_for(grpo={"updates": 3}))
+    calm.train()
+    make_run(tmp_path / "run", settings_for(grpo={"updates": 1})).train()
+    stormy = settings_for(grpo={"updates": 3})
+    run = make_run(tmp_path / "run", stormy, resume=True)
+    run.runner.settings = type(run.runner.settings)(limits=run.runner.settings.limits, faults={"crash": 1.0})
+    with pytest.raises(OutageError, match=r"update 2: .* does not count"):
+        run.train()
+    failed = read_rows(tmp_path / "run/log.jsonl")[-1]
+    assert (failed["event"], failed["updates"]) == ("failed", 1)
+    again = make_run(tmp_path / "run", stormy, resume=True)
+    again.train()
+    assert torch.equal(flat(again), flat(calm))
+    updates = [row["update"] for row in read_rows(tmp_path / "run/log.jsonl") if row["event"] == "update"]
+    assert updates == [1, 2, 3]
+
+
+# -- resume
+
+KILLED = """
+import os, signal, sys
+sys.path.insert(0, {tests!r})
+import conftest
+from pathlib import Path
+from test_trainer_loop import make_run, settings_for
+settings = settings_for(grpo={{"updates": 4}}, saving={{"every": 1, "keep": 2}}, curriculum={{"kind": "posterior"}})
+run = make_run(Path({out!r}), settings, resume={resume})
+"""
+
+
+def script(tmp_path: Path, out: Path, *, resume: bool, body: str) -> Path:
+    path = tmp_path / f"script{time.time_ns()}.py"
+    path.write_text(KILLED.format(tests=str(HERE), out=str(out), resume=resume) + body, "utf-8")
+    return path
+
+
+DIES = {
+    "while it plays": "poll = run.runner.poll\nrun.runner.poll = lambda: die() if run.done == 2 else poll()\n",
+    "in the step": (
+        "step = run.optimizer.step\nrun.optimizer.step = lambda *a, **k: (step(*a, **k), run.done == 2 and die())\n"
+    ),
+    "in the middle of a checkpoint": (
+        "import torch\nsave = torch.save\ntorch.save = lambda *a, **k: (run.done == 3 and die(), save(*a, **k))\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("moment", DIES)
+def test_a_killed_run_goes_on_with_the_update_that_would_have_come(tmp_path: Path, moment: str) -> None:
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    settings = settings_for(grpo={"updates": 4}, saving={"every": 1, "keep": 2}, curriculum={"kind": "posterior"})
+    make_run(whole, settings).train()
+    die = "def die():\n    os.kill(os.getpid(), signal.SIGKILL)\n"
+    path = script(tmp_path, killed, resume=False, body=f"{die}{DIES[moment]}run.train()\n")
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=240, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr[-2000:]
+    assert checkpoint.whole(killed)[-1] == 2
+    run = make_run(killed, settings, resume=True)
+    assert run.done == 2
+    run.train()
+    for name, tensor in weights(whole, 4).items():
+        assert torch.equal(weights(killed, 4)[name], tensor)
+    ours, theirs = (_untimed(read_rows(out / "log.jsonl")) for out in (killed, whole))
+    assert ours == theirs
+    assert checkpoint.whole(killed) == checkpoint.whole(whole) == [3, 4]
+    assert not list((killed / "checkpoints").glob(".*"))
+
+
+def _untimed(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [
+        {name: value for name, value in row.items() if name not in ("seconds", "tokens_per_second")}
+        for row in rows
+        if row["event"] == "update"
+    ]
+
+
+def test_a_checkpoint_is_not_another_runs(tmp_path: Path) -> None:
+    make_run(tmp_path).train()
+    with pytest.raises(UsageError, match="another configuration; resume with the settings"):
+        make_run(tmp_path, settings_for(grpo={"learning_rate": 2e-3}), resume=True)
+    with pytest.raises(UsageError, match="another configuration"):
+        make_run(tmp_path, settings_for(environment={"tasks": TASKS[:4]}), resume=True)
+    state = checkpoint.read_state(checkpoint.folder_of(tmp_path, 2))
+    with pytest.raises(UsageError, match="another tasks"):  # an id whose task has changed
+        checkpoint.check_same(state, {**state["hashes"], "tasks": "x"}, tmp_path)
+    with pytest.raises(UsageError, match="already holds a run"):
+        make_run(tmp_path)
+    with pytest.raises(UsageError, match="no whole checkpoint"):
+        make_run(tmp_path / "nothing", resume=True)
+    more = make_run(tmp_path, settings_for(grpo={"updates": 3}), resume=True)  # a longer run is the same run
+    assert [row["update"] for row in more.train()] == [3]
+
+
+# -- more than one process
+
+RANKS = """
+import sys
+sys.path.insert(0, {tests!r})
+import conftest, os
+from pathlib import Path
+from test_trainer_loop import make_run, settings_for
+settings = settings_for(grpo={{"updates": 3, "micro_tokens": 4096}}, saving={{"every": 1}})
+run = make_run(Path({out!r}), settings, resume={resume})
+{body}
+run.train()
+run.accelerator.end_training()
+"""
+
+
+def launch(tmp_path: Path, out: Path, body: str = "", *, resume: bool = False) -> subprocess.CompletedProcess[str]:
+    path = tmp_path / f"ranks{time.time_ns()}.py"
+    path.write_text(RANKS.format(tests=str(HERE), out=str(out), body=body, resume=resume), "utf-8")
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node=2", "--standalone", str(path)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=environment)
+
+
+def test_two_processes_are_one_run_and_a_dead_one_ends_it_with_a_checkpoint(tmp_path: Path) -> None:
+    settings = settings_for(grpo={"updates": 3, "micro_tokens": 4096}, saving={"every": 1})
+    alone = make_run(tmp_path / "one", settings)
+    alone.train()
+    dies = (
+        "source_update = run.updater.update\n"
+        "def update(examples):\n"
+        "    if run.done == 1 and not run.first: os._exit(9)\n"
+        "    return source_update(examples)\n"
+        "run.updater.update = update"
+    )
+    done = launch(tmp_path, tmp_path / "two", dies)
+    assert done.returncode != 0
+    assert checkpoint.whole(tmp_path / "two") == [1]
+    assert "--resume" in done.stderr
+    done = launch(tmp_path, tmp_path / "two", resume=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    theirs = weights(tmp_path / "two", 3)
+    for name, tensor in weights(tmp_path / "one", 3).items():
+        assert (theirs[name] - tensor).norm() <= 1e-4 * tensor.norm()
+    rows = [row for row in read_rows(tmp_path / "two/log.jsonl") if row["event"] == "update"]
+    assert [row["update"] for row in rows] == [1, 2, 3]
+    assert [row["pass_rate"] for row in rows] == [row["pass_rate"] for row in alone.rows]
+    assert read_rows(tmp_path / "two/log.jsonl")[0]["processes"] == 2
+
+
+# -- the hotel, and the command
+
+
+def test_the_hotel_is_played_through_the_same_path(tmp_path: Path) -> None:
+    longer = [
+        "environment.turns=60",
+        "environment.tool_calls=120",
+        "sampling.episode_tokens=8192",
+        "sampling.turn_tokens=512",
+    ]
+    small = ["grpo.updates=1", "grpo.groups=2", "grpo.group_size=2"]
+    held_out = ["evaluation.every=1", "evaluation.tasks=3", "evaluation.attempts=2"]
+    settings = load("smoke", [*longer, *small, *held_out])
+    run = Run(settings, tmp_path)
+    source = make_source(settings, run.task_ids)
+    dev = spread(load_domain("hotel").suite_ids["dev"], 3)
+
+    def turns(key: Key) -> Sequence[str]:
+        if key.update == TRIALS:
+            return reference(dev[key.group]) if key.slot or not key.group else IDLE
+        return reference(source.draw(key.update, key.group, 0)) if key.slot % 2 else IDLE
+
+    run.runner.engine = run.engine = WrittenEngine(Renderer(run.tokenizer, "compact"), turns)
+    before = flat(run)
+    (row,) = run.train()
+    assert run.batch is not None
+    assert [rollout.reward for rollout in run.batch.rollouts] == [0.0, 1.0, 0.0, 1.0]
+    assert row["informative_groups"] == 2
+    assert row["tokens"]["prompt"] < 4 * 1500
+    assert (flat(run) - before).abs().max() > 0
+    found = [row for row in read_rows(tmp_path / "log.jsonl") if row["event"] == "evaluation"]
+    assert [row["update"] for row in found] == [0, 1]
+    for row in found:
+        assert row["pass@1"] == pytest.approx(2 / 3)
+        assert (row["pass@2"], row["pass^2"], row["breadth"]) == (1.0, pytest.approx(1 / 3), 1.0)
+        assert row["interval"][0] < 2 / 3 < row["interval"][1]
+        assert (row["trials"], row["tasks"], row["unplayed"]) == (6, 3, 0)
+    trials = read_rows(tmp_path / "evaluations/update-1.jsonl")
+    assert [(row["task"], row["attempt"]) for row in trials] == [(task, slot) for task in dev for slot in range(2)]
+    assert len({family_of(task) for task in dev}) == 3
+
+
+LIBRARY_SETS = [
+    "environment.domains=[library]",
+    f"environment.tasks=[{', '.join(TASKS)}]",
+    "model.hidden=32",
+    "model.vocabulary=512",
+    "sampling.turn_tokens=8",
+]
+
+
+def test_the_smoke_preset_runs_two_updates_of_the_model_itself(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["--preset", "smoke", *sets(*LIBRARY_SETS), "--out", str(tmp_path / "run"), "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    log = read_rows(tmp_path / "run/log.jsonl")
+    assert [row["event"] for row in log] == ["start", "update", "update", "checkpoint", "end"]
+    assert "mechanics only" in log[0]["note"] == shown["note"]
+    for row in log[1:3]:
+        assert row["episodes"] == 12
+        assert 12 <= row["turns"] <= 72
+        assert 0 < row["tokens"]["action"] <= 8 * row["turns"]
+        assert row["optimizer"]["learning_rate"] == 2e-4
+    assert [row | {"event": "update"} for row in shown["updates"]] == log[1:3]
+    assert cli.main(["--preset", "smoke", *sets(*LIBRARY_SETS), "--out", str(tmp_path / "run")]) == 2
+    assert "already holds a run" in capsys.readouterr().err
+    assert cli.main(["--preset", "smoke", *sets(*LIBRARY_SETS), "--out", str(tmp_path / "again")]) == 0
+    assert _untimed(read_rows(tmp_path / "again/log.jsonl")) == _untimed(log)
+    assert "mechanics only" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--preset", "smok"], "unknown preset 'smok'; valid: "),
+        (sets("grpo.update=3"), "unknown setting 'grpo.update'; did you mean grpo.updates?"),
+        (sets("updates=3"), "did you mean grpo.updates?"),
+        (sets("grpo.updates=many"), "grpo.updates: input should be a valid integer"),
+        (sets("grpo.updates=0"), "grpo.updates: input should be greater than or equal to 1, got 0"),
+        (sets("grpo.updates"), "write name=value"),
+        (sets("seed.x=1"), "'seed' has no parts"),
+        (sets("environment.domains=[libary]"), "unknown domain 'libary'"),
+        (sets("environment.domains=[library]", "environment.split=dev"), "no frozen suite 'dev'"),
+        (sets(*LIBRARY_SETS, "grpo.groups=9"), "there are only 8 tasks"),
+        (sets(*LIBRARY_SETS, "environment.faults.tmeout=0.1"), "unknown fault 'tmeout'"),
+        (sets(*LIBRARY_SETS, "sampling.episode_tokens=50"), "episode_tokens must be at least"),
+        (sets("sampling.turn_tokens=9999"), "sampling.turn_tokens must be less"),
+        (sets("environment.holdout_domain=hotel"), "leaves no domain to train on"),
+        (["--present", "smoke"], "--preset NAME"),
+        (["--resume"], "--resume needs --out"),
+        (sets("parallel.sequence=4"), "is not built"),
+    ],
+)
+def test_wrong_usage_is_one_line_that_says_what_is_right(
+    arguments: list[str], says: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(arguments) == 2
+    error = capsys.readouterr().err.strip()
+    assert says in error
+    assert "\n" not in error
+
+
+def test_without_torch_the_message_names_the_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cli, "find_spec", lambda name: None if name in ("torch", "accelerate") else True)
+    assert cli.main([]) == 2
+    assert "training needs torch, accelerate: pip install 'thinkingbox-gym[train]'" in capsys.readouterr().err
+
+
+def test_an_interrupt_is_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: Any, **__: Any) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "_train", interrupt)
+    assert cli.main([]) == 130
+
+
+def test_scientific_numbers_in_an_override_are_numbers() -> None:
+    assert load("smoke", ["grpo.learning_rate=1e-5"]).grpo.learning_rate == 1e-5
+
+
+def test_importing_the_suite_and_the_command_loads_no_torch() -> None:
+    code = (
+        "import sys, tb_envs, tb_envs.adapters.trl, tb_trainer.cli, tb_trainer.config; "
+        "print([m for m in ('torch', 'transformers', 'trl', 'datasets', 'sqlalchemy') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
