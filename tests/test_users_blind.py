@@ -1,8 +1,10 @@
 """The scripted customer against utterances by people who saw only the customers' descriptions, never the engine.
 
-The rows are kept as they were written; `disputed.json` beside them names the few whose expectation a second reader did
-not share, with the reason, and they count as wrong nowhere and as right nowhere. Whatever the rows say, no answer may
-name a fact that was neither asked for nor known, and nobody leaves before an outcome but for lost patience.
+The rows are kept as they were written. Sets named ``blind_set`` were mended after their first sight, ``unmended`` ones
+were not, so only the latter say how a new writer is understood. `disputed.json` beside them names the few whose expectation
+a second reader did not share, with the reason, and they count as wrong nowhere and as right nowhere. "You want it
+cancelled, right?" may be answered by a consent. Whatever the rows say, no answer may name a fact that was neither asked
+for nor known, and nobody leaves before an outcome but for lost patience.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ from tb_envs.users.scripted import ScriptedUser
 DATA = Path(__file__).parent / "data" / "users"
 VOCABULARY = load_domain("hotel").vocabulary
 SETS = sorted(path.stem for path in DATA.glob("blind_set*.json"))
+UNMENDED = {"unmended_set1": 0.90, "unmended_set2": 0.90, "unmended_odd": 0.72}
+"""Sets that nothing was mended after, and the share below which something has been lost."""
 
 
 def rows(name: str) -> list[dict[str, Any]]:
@@ -69,18 +73,18 @@ def _listed(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else list(value or [])
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("name", [*SETS, *UNMENDED])
 def test_right_intent_on_what_strangers_wrote(name: str) -> None:
     set_aside = disputed().get(name, {})
     counted = [(n, row) for n, row in enumerate(rows(name)) if str(n) not in set_aside]
     faults = {n: found for n, row in counted if (found := wrong(row))}
     share = 1 - len(faults) / len(counted)
     shown = "\n".join(f"{n}: {rows(name)[n]['say'][:160]!r} -> {found}" for n, found in faults.items())
-    assert share >= 0.98, f"{share:.1%} of {len(counted)} right\n{shown}"
+    assert share >= UNMENDED.get(name, 0.98), f"{share:.1%} of {len(counted)} right\n{shown}"
     assert len(set_aside) <= 0.05 * len(rows(name))
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("name", [*SETS, *UNMENDED])
 def test_nothing_is_leaked_or_invented(name: str) -> None:
     for row in rows(name):
         persona = PERSONAS[row["persona"]]

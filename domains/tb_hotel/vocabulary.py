@@ -88,6 +88,8 @@ FACTS = (
             "under what name is the block",
             "which group",
             "which (choir|club|team|party)",
+            "(full|complete|exact|official) name of the (group|choir|club|team|party|ensemble|orchestra|band|block)",
+            "(full|complete|exact|official) (group|choir|club|team|ensemble|orchestra|band|block) name",
             "name of the (choir|club|team|party|ensemble|orchestra|band|society|association|delegation|class)",
             "(choir|club|team|party|ensemble|orchestra|band|society|association|delegation|class|block) name",
         ),
