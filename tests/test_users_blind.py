@@ -1,10 +1,10 @@
 """The scripted customer against utterances by people who saw only the customers' descriptions, never the engine.
 
 The rows are kept as they were written. Sets named ``blind_set`` were mended after their first sight, ``unmended`` ones
-were not, so only the latter say how a new writer is understood. `disputed.json` beside them names the few whose expectation
-a second reader did not share, with the reason, and they count as wrong nowhere and as right nowhere. "You want it
-cancelled, right?" may be answered by a consent. Whatever the rows say, no answer may name a fact that was neither asked
-for nor known, and nobody leaves before an outcome but for lost patience.
+were not, so only the latter say how a new writer is understood. `disputed.json` beside them names the few whose
+expectation a second reader did not share, with the reason, and they count as wrong nowhere and as right nowhere. "You
+want it cancelled, right?" may be answered by a consent. Whatever the rows say, no answer may name a fact that was
+neither asked for nor known, and nobody leaves before an outcome but for lost patience.
 """
 
 from __future__ import annotations
