@@ -23,8 +23,9 @@ from tb_envs.users.scripted import ScriptedUser
 DATA = Path(__file__).parent / "data" / "users"
 VOCABULARY = load_domain("hotel").vocabulary
 SETS = sorted(path.stem for path in DATA.glob("blind_set*.json"))
-UNMENDED = {"unmended_set1": 0.90, "unmended_set2": 0.90, "unmended_odd": 0.72}
-"""Sets that nothing was mended after, and the share below which something has been lost."""
+FLOORS = {"unmended_set1": 0.90, "unmended_set2": 0.90, "odd_wordings": 0.72}
+"""Other sets, and the share below which something has been lost: two that nothing was mended after, and one of wordings
+that are odd on purpose, mended in part (52 % at first sight)."""
 
 
 def rows(name: str) -> list[dict[str, Any]]:
@@ -73,18 +74,18 @@ def _listed(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else list(value or [])
 
 
-@pytest.mark.parametrize("name", [*SETS, *UNMENDED])
+@pytest.mark.parametrize("name", [*SETS, *FLOORS])
 def test_right_intent_on_what_strangers_wrote(name: str) -> None:
     set_aside = disputed().get(name, {})
     counted = [(n, row) for n, row in enumerate(rows(name)) if str(n) not in set_aside]
     faults = {n: found for n, row in counted if (found := wrong(row))}
     share = 1 - len(faults) / len(counted)
     shown = "\n".join(f"{n}: {rows(name)[n]['say'][:160]!r} -> {found}" for n, found in faults.items())
-    assert share >= UNMENDED.get(name, 0.98), f"{share:.1%} of {len(counted)} right\n{shown}"
+    assert share >= FLOORS.get(name, 0.98), f"{share:.1%} of {len(counted)} right\n{shown}"
     assert len(set_aside) <= 0.05 * len(rows(name))
 
 
-@pytest.mark.parametrize("name", [*SETS, *UNMENDED])
+@pytest.mark.parametrize("name", [*SETS, *FLOORS])
 def test_nothing_is_leaked_or_invented(name: str) -> None:
     for row in rows(name):
         persona = PERSONAS[row["persona"]]
