@@ -47,3 +47,16 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
         except ValueError:
             continue
     return rows
+
+
+def numbers(row: dict[str, Any], prefix: str = "") -> dict[str, float]:
+    """The numbers of a row, flat, for trackers."""
+    out: dict[str, float] = {}
+    for name, value in row.items():
+        if isinstance(value, dict):
+            out |= numbers(value, f"{prefix}{name}/")
+        elif isinstance(value, list) and len(value) == 2 and all(isinstance(x, int | float) for x in value):
+            out[f"{prefix}{name}"] = float(value[0])
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            out[f"{prefix}{name}"] = float(value)
+    return out

@@ -7,7 +7,6 @@ update that the system kept from being collected does not count and ends the run
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from collections.abc import Callable
@@ -21,14 +20,13 @@ from tb_envs.errors import UsageError
 from tb_envs.limits import Limits as EpisodeLimits
 from tb_envs.registration import load_domain
 from tb_envs.settings import Settings
-from tb_envs.task import get_task
 from tb_trainer import checkpoint
 from tb_trainer.engines import Engine
 from tb_trainer.engines.make import make_engine
 from tb_trainer.evaluate import TRIALS, evaluate, spread
 from tb_trainer.groups import Batch, GroupCollector
 from tb_trainer.grpo import Example, Objective, advantages
-from tb_trainer.log import RunLog
+from tb_trainer.log import RunLog, numbers
 from tb_trainer.metrics import batch_row, line
 from tb_trainer.policy import load_policy
 from tb_trainer.provenance import provenance
@@ -37,8 +35,8 @@ from tb_trainer.render import make_renderer
 from tb_trainer.runner import Limits, Runner
 from tb_trainer.schema import TrainConfig
 from tb_trainer.tasks import guard
-from tb_trainer.tasks.pool import read_pool
 from tb_trainer.tasks.source import make_source
+from tb_trainer.tasks.training import hashes_of, training_tasks
 from tb_trainer.update import Updater
 
 Row = dict[str, Any]
@@ -80,10 +78,7 @@ class Run:
         _refuse_unbuilt(config, self.accelerator)
         self.first = bool(self.accelerator.is_main_process)
         self.model, self.tokenizer = load_policy(config)
-        self.hashes = {
-            "configuration": _hash(_essential(config)),
-            "tasks": _hash([(task_id, get_task(task_id).hash) for task_id in self.task_ids]),
-        }
+        self.hashes = hashes_of(config, self.task_ids)
         self.source = make_source(config, self.task_ids)
         self.reference = load_policy(config)[0].eval() if config.grpo.kl else None
         self._engine = engine
@@ -314,7 +309,7 @@ class Run:
         if self.log is not None:
             self.log.write(**row)
         if self.config.saving.trackers and row.get("event") in ("update", "evaluation"):
-            self.accelerator.log(_numbers(row), step=int(row["update"]))
+            self.accelerator.log(numbers(row), step=int(row["update"]))
 
     def _write_rollouts(self, update: int, batch: Batch) -> None:
         folder = self.out / "rollouts"
@@ -366,33 +361,6 @@ class Run:
         self.source.restore(state["source"])
 
 
-def training_tasks(config: TrainConfig) -> list[str]:
-    """The ids that a run draws from.
-
-    Raises:
-        UsageError: there are none, too few, or one that does not belong.
-    """
-    environment = config.environment
-    domains = guard.training_domains(environment)
-    if environment.pool:
-        tasks = read_pool(Path(environment.pool))
-    elif environment.tasks:
-        tasks = list(environment.tasks)
-    else:
-        tasks = [task_id for name in domains for task_id in load_domain(name).suite_ids[environment.split]]
-    if not tasks:
-        raise UsageError(
-            f"domain {domains[0]!r} has no frozen suite {environment.split!r}; name tasks instead: "
-            f"--set 'environment.tasks=[{domains[0]}/<family>/0, …]'"
-        )
-    if len(tasks) < config.grpo.groups:
-        raise UsageError(f"grpo.groups is {config.grpo.groups}, but there are only {len(tasks)} tasks")
-    for task_id in tasks:
-        if get_task(task_id).domain.name not in domains:
-            raise UsageError(f"{task_id!r} is not of the domains that are trained on: {', '.join(domains)}")
-    return tasks
-
-
 def _refuse_unbuilt(config: TrainConfig, accelerator: Any) -> None:
     """What can be planned and not yet trained."""
     if config.parallel.sequence > 1:
@@ -401,29 +369,3 @@ def _refuse_unbuilt(config: TrainConfig, accelerator: Any) -> None:
         )
     if str(accelerator.distributed_type).endswith("DEEPSPEED"):
         raise UsageError("DeepSpeed is not supported by this loop; launch with tb_trainer/launch/fsdp2.yaml")
-
-
-def _essential(config: TrainConfig) -> Any:
-    """What of the configuration decides the updates; how many there are, and where logs go, does not."""
-    tree = config.to_json()
-    for part in ("name", "note", "threads", "saving", "parallel"):
-        del tree[part]
-    del tree["grpo"]["updates"], tree["grpo"]["micro_tokens"], tree["engine"]
-    return tree
-
-
-def _hash(value: Any) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:16]
-
-
-def _numbers(row: Row, prefix: str = "") -> dict[str, float]:
-    """The numbers of a row, flat, for trackers."""
-    out: dict[str, float] = {}
-    for name, value in row.items():
-        if isinstance(value, dict):
-            out |= _numbers(value, f"{prefix}{name}/")
-        elif isinstance(value, list) and len(value) == 2 and all(isinstance(x, int | float) for x in value):
-            out[f"{prefix}{name}"] = float(value[0])
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            out[f"{prefix}{name}"] = float(value)
-    return out

@@ -55,23 +55,39 @@ CHAT_TEMPLATE = """\
 
 def make_tokenizer(texts: Iterable[str], vocabulary: int) -> PreTrainedTokenizerFast:
     """A byte-level BPE tokenizer of at most `vocabulary` entries, trained on `texts`."""
+    return trained_tokenizer(texts, vocabulary, PIECES, [PAD, START, END, *TAGS], END, CHAT_TEMPLATE)
+
+
+def trained_tokenizer(
+    texts: Iterable[str], vocabulary: int, pieces: str, special: Sequence[str], end: str, template: str
+) -> PreTrainedTokenizerFast:
+    """A byte-level BPE tokenizer.
+
+    Args:
+        texts: what it is trained on.
+        vocabulary: entries at most.
+        pieces: regular expression of what may become one token.
+        special: special tokens; the first one pads.
+        end: the one that ends a turn.
+        template: the chat template that goes with them.
+    """
     core = Tokenizer(models.BPE())
     core.pre_tokenizer = pre_tokenizers.Sequence(
         [
-            pre_tokenizers.Split(Regex(PIECES), "isolated"),
+            pre_tokenizers.Split(Regex(pieces), "isolated"),
             pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
         ]
     )
     core.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
         vocab_size=vocabulary,
-        special_tokens=[PAD, START, END, *TAGS],
+        special_tokens=list(special),
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
     core.train_from_iterator(texts, trainer)
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=core, eos_token=END, pad_token=PAD)
-    tokenizer.chat_template = CHAT_TEMPLATE
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=core, eos_token=end, pad_token=special[0])
+    tokenizer.chat_template = template
     return tokenizer
 
 

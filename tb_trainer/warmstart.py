@@ -22,11 +22,11 @@ from tb_envs.cli.parser import Parser
 from tb_envs.errors import UsageError
 from tb_trainer.config import load
 from tb_trainer.demonstrations import demonstrations
-from tb_trainer.loop import training_tasks
 from tb_trainer.policy import load_policy
 from tb_trainer.schema import TrainConfig
 from tb_trainer.tasks import guard
 from tb_trainer.tasks.probe import fresh_ids
+from tb_trainer.tasks.training import training_tasks
 from tb_trainer.tokens import Trajectory
 
 NEEDS = ("torch", "transformers", "tokenizers", "datasets", "trl", "yaml")
@@ -156,10 +156,15 @@ class _Both(torch.optim.Optimizer):
         super().__init__([p for part in parts for group in part.param_groups for p in group["params"]], {})
         self.param_groups = [group for part in parts for group in part.param_groups]
 
-    def step(self, closure: Any = None) -> None:  # type: ignore[override]
-        """Step both."""
+    def step(self, closure: Any = None) -> Any:
+        """Step both; a closure is evaluated once, before the first."""
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
         for part in self._parts:
             part.step()
+        return loss
 
 
 def main(argv: Sequence[str]) -> int:

@@ -271,7 +271,8 @@ def test_every_preset_is_planned_and_says_what_it_can_show(preset: str) -> None:
     text = describe(config)
     for name in ("grpo.learning_rate", *memory["training"], "tokens, at most"):
         assert name in text
-    assert json.loads(json.dumps(made)) is not None
+    assert json.loads(json.dumps(made))["layout"] == json.loads(json.dumps(layout))
+    assert json.loads(json.dumps(made)).keys() == made.keys()
     if config.parallel.gpus:
         assert "not measured" in text
         assert made["expected"]["seconds"] == {"generate": None, "update": None, "both": None}

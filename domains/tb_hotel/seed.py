@@ -13,10 +13,14 @@ from tb_hotel.models import (
     ApprovalRule,
     Booking,
     BookingStatus,
+    ChargeKind,
+    Evidence,
     Guest,
+    Outcome,
     Partner,
     Property,
     RatePlan,
+    Reason,
     Room,
     RoomType,
     Severity,
@@ -171,7 +175,7 @@ def place_extras(w: HotelWorld, stay: Stay) -> None:
     """What guests in the house consume, and the settlement of those who left; refunds of those who cancelled."""
     status = stay.booking.status
     if status in ("in_house", "checked_out"):
-        extras = [
+        extras: list[tuple[ChargeKind, int, Evidence]] = [
             ("breakfast", w.between(14_00, 64_00), "none"),
             ("restaurant", w.between(18_00, 95_00), w.pick("signed", "signed", "none")),
             ("minibar", w.between(4_00, 31_00), w.pick("signed", "none")),
@@ -179,7 +183,7 @@ def place_extras(w: HotelWorld, stay: Stay) -> None:
         ]
         taken = [extra for extra in extras if w.chance(0.45)]
         for kind, cents, evidence in taken:
-            w.charge(stay.folio, kind, cents, evidence=evidence, on=stay.booking.arrival)  # type: ignore[arg-type]
+            w.charge(stay.folio, kind, cents, evidence=evidence, on=stay.booking.arrival)
         owed = sum(cents for _, cents, _ in taken)
         if owed and status == "checked_out":
             at = f"{stay.booking.departure}T09:{w.between(10, 59)}:00Z"
@@ -232,22 +236,26 @@ def place_blocks(w: HotelWorld, stays: list[Stay]) -> None:
         w.room_block(stay.booking.room_id, "minor", stay.booking.arrival, stay.booking.arrival, kind="housekeeping")
 
 
+OUTCOMES: dict[Reason | None, Outcome | None] = {
+    None: None,
+    "within_policy": "completed",
+    "policy_refused": "refused",
+    "guest_declined": "no_action",
+    "already_done": "no_action",
+    "manager_pending": "pending_approval",
+}
+"""How a ticket ended, by its reason; all others were referred."""
+
+
 def place_records(w: HotelWorld, guests: list[Person], stays: list[Stay]) -> None:
     """Tickets, comments, notes, e-mails, messages, identity checks and approvals of the last weeks."""
     for place in range(54):
         topic, status, reason, team, summary = TICKETS[place % len(TICKETS)]
         stay = w.pick(*stays)
-        outcome = {
-            None: None,
-            "within_policy": "completed",
-            "policy_refused": "refused",
-            "guest_declined": "no_action",
-            "already_done": "no_action",
-            "manager_pending": "pending_approval",
-        }.get(reason, "referred")
+        outcome = OUTCOMES.get(reason, "referred")
         ticket = w.ticket(
-            stay.guest, topic, stay=stay, status=status, reason=reason, outcome=outcome, team=team, summary=summary  # type: ignore[arg-type]
-        )  # fmt: skip
+            stay.guest, topic, stay=stay, status=status, reason=reason, outcome=outcome, team=team, summary=summary
+        )
         if reason == "manager_pending":
             place_approval(w, stay)
         for _ in range(w.between(0, 2)):

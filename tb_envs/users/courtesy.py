@@ -6,6 +6,8 @@ repeat its request in other words, the sixth makes it leave.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from tb_envs.authoring.persona import Lines
 
 from .ends import NOT_FOUND, PROMISE, UNVERIFIED, WAIT
@@ -114,5 +116,5 @@ class Courtesy(Voice):
             self._act(f"unknown:{fact}")
 
 
-def _own(listed: object, fact: str) -> Lines:
-    return listed.get(fact, ()) if isinstance(listed, dict) else ()  # type: ignore[return-value]
+def _own(listed: Sequence[str] | Mapping[str, Lines], fact: str) -> Lines:
+    return listed.get(fact, ()) if isinstance(listed, Mapping) else ()

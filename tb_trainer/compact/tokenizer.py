@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
 from tb_envs.agents import make_agent
@@ -21,6 +20,7 @@ from tb_envs.errors import DomainError
 from tb_envs.task import Task
 from tb_trainer.compact.results import compact_result, system_line
 from tb_trainer.parse import Parser
+from tb_trainer.tiny import trained_tokenizer
 
 PAD, END = "<|pad|>", "<|end|>"
 ROLES = ("<|system|>", "<|user|>", "<|assistant|>", "<|tool|>")
@@ -67,24 +67,7 @@ CHAT_TEMPLATE = """\
 
 def make_compact_tokenizer(texts: Iterable[str], vocabulary: int) -> PreTrainedTokenizerFast:
     """A tokenizer of at most `vocabulary` entries, trained on `texts`, with the template that goes with it."""
-    core = Tokenizer(models.BPE())
-    core.pre_tokenizer = pre_tokenizers.Sequence(
-        [
-            pre_tokenizers.Split(Regex(PIECES), "isolated"),
-            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
-        ]
-    )
-    core.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=vocabulary,
-        special_tokens=[PAD, END, *ROLES],
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    core.train_from_iterator(texts, trainer)
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=core, eos_token=END, pad_token=PAD)
-    tokenizer.chat_template = CHAT_TEMPLATE
-    return tokenizer
+    return trained_tokenizer(texts, vocabulary, PIECES, [PAD, END, *ROLES], END, CHAT_TEMPLATE)
 
 
 def compact_texts(tasks: Sequence[Task]) -> list[str]:
