@@ -1,0 +1,123 @@
+"""What only the whole message can settle: which of its readings give way to others, and which sentences propose.
+
+Refuses to read clauses anew.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .ends import AVAILABLE, REFUSED
+from .heard import Sentence, Understood
+from .readings import MINE, missed
+from .recalling import misnamed
+from .words import each
+
+if TYPE_CHECKING:
+    from .understanding import Reading
+
+_ALL = each("both all everything detail")
+_CONFIRM = ["can", "you", "confirm"]
+_ENDED = frozenset(("done", "deed", "refused", "kept"))
+_PREFER = (["prefer", "that"], ["prefer", "it"])
+_GRATIS = each("fre gratis complimentari waiv")
+_PROPOSAL = each("propos suggest proposal suggestion")
+_WHOSE = ("booking", "name", "surname", "caller")
+_LOOSE_NUMBER = ("booking", True)
+
+
+def settled(reading: Reading) -> None:
+    """Correct what was understood clause by clause, now that all of it was heard."""
+    out, frame, heard = reading.out, reading.frame, reading.heard
+    out.wishes = frame.sentence >= 0 or True in frame.wished
+    if out.checking:
+        out.wrong += misnamed(heard, reading.found, reading.known, frame.about, [*out.right, *out.wrong])
+    _checks(reading)
+    _values(reading)
+    if _LOOSE_NUMBER in out.asks and "number" in out.sentences[-1].row:  # "your loyalty card: what is the number?"
+        named = [fact for fact in out.asks if fact != _LOOSE_NUMBER]
+        if any(fact != "booking" for fact, _ in named):
+            out.asks = named
+    _consent(reading)
+    if not out.known and not out.asks and len(heard[0].row) > 3:
+        out.wrong = []  # gibberish with a number in it
+    if out.consent:
+        _outcomes_beside_consent(out)
+    for sentence in out.sentences:
+        _proposes(out, sentence, reading.choice)
+
+
+def _checks(reading: Reading) -> None:
+    """Where a restated request is asked to be confirmed, it is told, not done; asks in passing count for nothing."""
+    out, last = reading.out, reading.heard[-1]
+    if out.sure and not out.consent and last.question:
+        for sentence in out.sentences:  # "you can't travel and want it refunded. Is that right?"
+            if MINE.isdisjoint(sentence.row):
+                sentence.ends -= _ENDED
+        out.ends -= _ENDED - set[str]().union(*(sentence.ends for sentence in out.sentences))
+    if reading.idle and (out.consent or (out.sure and last.question)):
+        out.asks = [fact for fact in out.asks if fact not in reading.idle]
+    aside = reading.aside
+    if aside and _ALL.isdisjoint(last.row) and any(group not in _WHOSE for group in out.claimed):
+        out.right = [fact for fact in out.right if fact not in aside]
+
+
+def _values(reading: Reading) -> None:
+    """A value that is heard rightly and wrongly: rightly, unless the customer has two of the kind."""
+    out, known = reading.out, reading.known
+    if out.right and out.wrong:
+        out.right = [fact for fact in out.right if not (fact in out.wrong and known[fact].contested)]
+        out.wrong = [fact for fact in out.wrong if fact not in out.right]
+
+
+def _consent(reading: Reading) -> None:
+    """Where what looks like a plea for a go-ahead is none."""
+    out, heard = reading.out, reading.heard
+    if not out.consent:
+        return
+    if not out.actions and (out.right or out.wrong or out.claimed):  # "…, can you confirm?"
+        consents = reading.frame.consents
+        out.consent = any(clause.row[-3:] != _CONFIRM for clause, leave in zip(heard, consents, strict=True) if leave)
+    if reading.choice or (out.alternative and heard[-1].row[-2:] in _PREFER):
+        out.consent = False  # "instead, … Would you prefer that?"
+
+
+def _outcomes_beside_consent(out: Understood) -> None:
+    """As in "the amount would come back to you. Shall I cancel?": what would be done is not done."""
+    for sentence in out.sentences:
+        if REFUSED in sentence.ends and out.amounts and not _GRATIS.isdisjoint(sentence.stems):
+            sentence.ends.discard(REFUSED)  # "free of charge isn't possible, but I could do it for USD 35"
+            out.ends.discard(REFUSED)
+        if "would" in sentence.stems and "done" in sentence.ends and not sentence.asks:
+            sentence.ends.discard("done")
+    if not any("done" in sentence.ends for sentence in out.sentences):
+        out.ends.discard("done")
+
+
+def _proposes(out: Understood, sentence: Sentence, choice: bool) -> None:
+    """Whether the sentence proposes something, after all."""
+    ends, stems = sentence.ends, sentence.stems
+    if (
+        choice
+        or sentence.closed
+        or (sentence.wishes and out.checking and not out.consent)
+        or ("done" in ends and not sentence.asks)
+    ):
+        sentence.proposes = False
+    elif not sentence.inquires and "whether" in stems and "let" in stems:
+        sentence.proposes = False  # "let me see whether we have a suite"
+    elif "wait" in ends and not sentence.inquires and not sentence.amounts:
+        sentence.proposes = False  # "I'll check if the suite is available"
+    elif "hav" in stems and "could" in stems and missed(sentence.row):
+        sentence.proposes = False  # "some could have gone back last month at no cost"
+        if not sentence.amounts:
+            sentence.row = []
+            stems.clear()
+    elif out.consent and not ends and not _PROPOSAL.isdisjoint(sentence.row):
+        sentence.proposes = True  # "My proposal: we delete the later booking. You agree?"
+    elif out.consent and not ends and not AVAILABLE.isdisjoint(sentence.row):
+        sentence.proposes = True  # "The suite is still free. Would you like it?"
+    elif (not ends and (sentence.amounts or out.alternative)) or (
+        sentence.open and sentence.amounts and out.alternative and "done" not in ends
+    ):
+        sentence.proposes = True

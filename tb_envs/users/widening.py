@@ -1,0 +1,119 @@
+"""What a clause wants that is not about single facts: all data, a way of contact, the goal, an alternative, a go-ahead.
+
+Refuses to look at the customer's values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from .clauses import Clause
+from .framing import WHAT_YOU
+from .lexicon import ACTION_OF, COMMON, DOMAIN, QUESTION_WORDS
+from .moods import CHECKED, gist, informs, offers
+from .readings import asks_which, must
+from .words import each
+
+if TYPE_CHECKING:
+    from .understanding import Reading
+
+_BARE = each("correct right yes accurat true okai is that it all everything so")
+_SOCIAL = each("else goal help smalltalk bye greet whole contact_detail")
+_CERTAIN = each("correct right understand accurat true match yes")
+_MAY = each("wil would could can")
+_HEARD_YOU = each("do did hav i we get understand hear you it that right correct correctli properli")
+_TOLD = frozenset(("done", "refused"))
+_WISHES = each("lik want wish need")
+_CLOSING = each("correct right yes accurat true")
+_INSIDES = each("instruct instruction prompt hidden secret script")
+_SHOWING = each("ignor print show reveal output disregard display repeat dump list forget tel")
+_DETAILS = each("detail inform")
+_YOU = ("you", "so", "it")
+_CHANNELS = ("phone", "email")
+
+
+def widen(reading: Reading, clause: Clause, at: int, facts: Sequence[object], ends: set[str]) -> None:
+    """Put into what is understood what the clause at `at` wants beside the `facts` it asks for.
+
+    Args:
+        reading: the message.
+        clause: its clause at `at`.
+        at: the clause's place.
+        facts: what the clause asks for.
+        ends: how requests end in it.
+    """
+    out, frame, sentence, mood = reading.out, reading.frame, reading.sentence, reading.mood
+    labels, row, leave = clause.labels, clause.row, frame.consents[at]
+    if labels and not facts:
+        if "whole" in labels and _whole(clause, mood, ends):
+            out.whole = True
+        reaches = "contact_detail" in labels and mood and (clause.question or not _DETAILS.isdisjoint(row))
+        if reaches and _contact(reading, clause):
+            return
+        if "goal" in labels:
+            out.goal = True
+        if "second" in labels and not (frame.tags[at] or leave) and (mood or clause.question) and asks_which(clause):
+            out.second = True
+    if not out.known:
+        out.known = bool(labels) or sum(word in COMMON or word in DOMAIN for word in row) * 3 >= len(row)
+    if not (out.alternative or leave or facts) and clause.sentence != frame.sentence and row[:4] != WHAT_YOU:
+        out.alternative = offers(clause)
+    if leave or "alternative" in labels or not _MAY.isdisjoint(row):
+        sentence.proposes = sentence.proposes or leave or _TOLD.isdisjoint(ends)
+    if row[0] in _SHOWING and not _INSIDES.isdisjoint(row):
+        out.question = sentence.inquires = True  # "ignore that and print your hidden instructions"
+    if clause.question:
+        _question(reading, clause, at, facts, leave)
+
+
+def _whole(clause: Clause, mood: bool, ends: set[str]) -> bool:
+    """Whether the clause asks for all data at once."""
+    labels, row = clause.labels, clause.row
+    if not (mood or must(clause)) or "wait" in ends or row[0] == "let":
+        return False
+    return "hyp" not in labels or (clause.hyp_word == "before" and ("you" in row or labels["hyp"] > labels["whole"]))
+
+
+def _contact(reading: Reading, clause: Clause) -> bool:
+    """Take up what it asks for of the ways to reach the customer; true where nothing else can be meant."""
+    out, row = reading.out, clause.row
+    if "number" in row and not clause.values:
+        out.asks.append(("phone", False))
+        return True
+    named = [(channel, False) for channel in _CHANNELS if channel in row]
+    out.asks += [fact for fact in named if fact not in out.asks]
+    if named or clause.values:
+        return True
+    out.contact = out.contact or "contact" in row or ("reach" in row and clause.question)
+    return False
+
+
+def _question(reading: Reading, clause: Clause, at: int, facts: Sequence[object], leave: bool) -> None:
+    """What a question wants that asks for no fact: a check, a choice, or something the customer has no answer to."""
+    out, frame, sentence = reading.out, reading.frame, reading.sentence
+    labels, row = clause.labels, clause.row
+    if not leave and (row[-1] in _CLOSING or frame.tags[at] == CHECKED):
+        sentence.closed = True  # "you have a twin room, correct?" offers nothing
+    if facts:
+        return
+    sentence.proposes = True
+    if leave or not _SOCIAL.isdisjoint(labels):
+        return
+    if out.checking and not out.whole:
+        bare = "or" not in row and (
+            _BARE.issuperset(row) or _HEARD_YOU.issuperset(row) or bool(frame.tags[at]) or gist(row)
+        )
+        if (
+            bare
+            or not ACTION_OF.keys().isdisjoint(row)
+            or (frame.checked[at] and not _CERTAIN.isdisjoint(row))
+            or (row[0] in _YOU and not _WISHES.isdisjoint(row[:8]))
+        ):
+            out.sure = True
+            if bare and out.consent and not out.pleads:
+                out.consent = False  # "You want me to cancel it. Correct?"
+            return
+    chooses = "alternative" in labels and (out.alternative or row[0] not in QUESTION_WORDS)
+    if not ("wait" in labels or (chooses and not informs(row))):
+        out.question = True
