@@ -10,25 +10,39 @@ from collections.abc import Set
 from .lexicon import ASK_VERBS, LABELS, QUESTION_WORDS, STARTERS
 from .phrases import compiled, labels_of
 from .spelling import DETERMINERS, POLITE
-from .words import DETERMINER, HEDGE, MARK, NOW, PLEASE, RULE, WORD, Is, Token, each, plain_word, tokens
+from .words import (
+    ALWAYS_SPLIT,
+    DETERMINER,
+    HEDGE,
+    MARK,
+    NOW,
+    PAIRED,
+    PLEASE,
+    RULE,
+    SLIPS,
+    SPLIT_BEFORE_SUBJECT,
+    WORD,
+    Is,
+    Token,
+    each,
+    plain_word,
+    tokens,
+)
 
 PHRASES = compiled(LABELS)
 MAX_CLAUSES, MAX_WORDS = 120, 60
-_PAIRED = {("all", "right"): "alright", ("doubl", "check"): "recheck"}
-_PAIRS = frozenset(first for first, _ in _PAIRED)
+_PAIRS = frozenset(first for first, _ in PAIRED)
 _IFS = each("if unles once until when")
 _PREPOSITIONS = each("before until til")
 _SOMEONE = each("i we you he she they it that there manager supervisor someone team housekeeping company approver")
 _SOFT = frozenset(",-:")
 _JOINING = each("and so then")
-_ALWAYS_SPLIT = each("but because although whereas however")
-_SPLIT_BEFORE_SUBJECT = each("and or so then nor yet plus")
 _NUMBER_AFTER = each(
     "booking confirmation phone card ticket loyalti member polici order account claim case folio employe licens"
     " plate circl"
 )
-_TURNING = _ALWAYS_SPLIT | {second for _, second in _PAIRED} | {"no"}
-_JOINED = _SPLIT_BEFORE_SUBJECT | _PAIRS
+_TURNING = ALWAYS_SPLIT | {second for _, second in PAIRED} | {"no"}
+_JOINED = SPLIT_BEFORE_SUBJECT | _PAIRS
 _INTERROGATIVE = QUESTION_WORDS | each("can could may might would will wil shall shal should do is are was were hav am")
 _TOLD_TO = each("me us the your a an what which when how who pls please")
 _PHONE = plain_word("phone")
@@ -37,7 +51,6 @@ _POSSESSED = each(
     " birth date dates confirmation room account e"
 )
 _NEVER_VERBS = each("surname choir loyalty birth dates")
-_ODD = ("'re", "tel", "you")
 _OF_BOOKING = each("number please is and or under date")
 _CLAUSAL = each("i we you it they he she is are was hav do wil can could would need")
 _AFTER_NO = DETERMINERS | POLITE | each("and or for on of you is first also as with to so")
@@ -115,7 +128,7 @@ def _yours(heard: list[Token], at: int) -> bool:
     if heard[at].text in _NEVER_VERBS:
         return True
     if heard[at].text == "email" and (at + 1 == len(heard) or heard[at + 1].part == MARK):
-        return at > 1 and heard[at - 2].stem in _SPLIT_BEFORE_SUBJECT
+        return at > 1 and heard[at - 2].stem in SPLIT_BEFORE_SUBJECT
     return at + 1 < len(heard) and heard[at + 1].text in ("name", "number", "address", "date")
 
 
@@ -141,16 +154,25 @@ def clauses(text: str) -> list[Clause]:
     sentence, begun = 0, 0  # the first clause of this sentence stands at `begun`
     det = gap = ""
     polite = hedged = False
+    plain = True  # nothing before the next word touches how it is taken: no gap, no "please", no word that joins
     heard = tokens(text)
+    row = clause.row
     for at, token in enumerate(heard):
         word, stem, kind, _, capital, part = token
-        row = clause.row
-        if part == WORD:
-            if word in _ODD:
+        if part == WORD and plain and len(row) < MAX_WORDS:  # most words; what follows comes to the same for them
+            if capital:
+                clause.capitals.append(len(row))
+            row.append(stem)
+            clause.words.append(token)
+            clause.dets.append(det)
+            det = ""
+        elif part < DETERMINER:
+            if word in SLIPS:
                 if word == "'re":
                     if row and row[-1] == "you" and _owned(heard, at + 1):
                         det = "your"  # "you're booking number"
                         _unsay(clause)
+                        plain = False
                         continue
                 elif word == "you":
                     if _yours(heard, at + 1):
@@ -160,19 +182,20 @@ def clauses(text: str) -> list[Clause]:
                     token, stem = _PHONE, "phone"  # "your tel", "tel no", but "tel me"
             if row and (gap or stem in _TURNING or row[-1] in _JOINED or len(row) >= MAX_WORDS):
                 last = row[-1]
-                if last in _PAIRS and (last, stem) in _PAIRED:
-                    row[-1] = _PAIRED[last, stem]
+                if last in _PAIRS and (last, stem) in PAIRED:
+                    row[-1] = PAIRED[last, stem]
                     continue
-                if stem in _ALWAYS_SPLIT or len(row) >= MAX_WORDS:
+                if stem in ALWAYS_SPLIT or len(row) >= MAX_WORDS:
                     out.append(clause)
                     clause = Clause(sentence)
-                    clause.cause = stem == "becaus"
+                    row = clause.row
+                    clause.cause = stem == "because"
                     det = gap = ""
                     continue
-                if (gap or last in _SPLIT_BEFORE_SUBJECT) and (
+                if (gap or last in SPLIT_BEFORE_SUBJECT) and (
                     stem in _COMMA_STARTERS or polite or (stem in ASK_VERBS and last in _JOINING)
                 ):
-                    if last in _SPLIT_BEFORE_SUBJECT:
+                    if last in SPLIT_BEFORE_SUBJECT:
                         _unsay(clause)
                     if row:
                         out.append(clause)
@@ -199,18 +222,20 @@ def clauses(text: str) -> list[Clause]:
             clause.words.append(token)
             clause.dets.append(det)
             det = ""
+            plain = stem not in _JOINED
         elif part == DETERMINER:
             det = word
         elif part == MARK:
             if word in _SOFT and not (word == ":" and _CLAUSAL.intersection(row) and _plain(heard, at + 1)):
-                gap = word
+                gap, plain = word, False
                 continue
             if row:
                 out.append(clause)
                 clause = Clause(sentence)
-            det, gap, polite = "", "", False
+                row = clause.row
+            det, gap, polite, plain = "", "", False, not hedged
             if word == ":":
-                gap = word
+                gap, plain = word, False
                 continue
             if word == "?" and begun < len(out):
                 out[-1].question = True
@@ -225,12 +250,13 @@ def clauses(text: str) -> list[Clause]:
                     break
             clause.sentence = sentence
         elif part == PLEASE:
-            polite = True
+            polite, plain = True, False
             if row:
                 clause.polite |= {len(row)}
         elif row and gap and word in ("only", "just"):  # "I need no e-mail, just your name"
             out.append(clause)
             clause = Clause(sentence)
+            row = clause.row
             det = gap = ""
         elif part == NOW:
             clause.now = True
@@ -238,7 +264,7 @@ def clauses(text: str) -> list[Clause]:
             clause.general = True
             clause.usual = clause.usual or word != "only"
         elif part == HEDGE:
-            hedged = True
+            hedged, plain = True, False
     if clause.row:
         out.append(clause)
     _label(out)
@@ -251,13 +277,14 @@ def _label(heard: list[Clause]) -> None:
     for clause in heard:
         clause.labels = labels = labels_of(PHRASES, clause.row)
         first = labels.get("hyp")
-        if first and clause.row[first] == "once" and clause.row[first - 1] == "at":
+        if first is None:
+            if clause.row[0] == "should" and len(clause.row) > 2 and not clause.question:
+                labels["hyp"] = 0  # "should the manager agree, …"
+        elif first and clause.row[first] == "once" and clause.row[first - 1] == "at":
             del labels["hyp"]  # "at once"
-        elif first is not None and clause.row[first : first + 2] == ["once", "more"]:
+        elif clause.row[first : first + 2] == ["once", "more"]:
             del labels["hyp"]
-        elif first is None and clause.row[0] == "should" and len(clause.row) > 2 and not clause.question:
-            labels["hyp"] = 0  # "should the manager agree, …"
-        elif first is not None and clause.words[first].text == "provide":
+        elif clause.words[first].text == "provide":
             del labels["hyp"]  # "provided that …" is one, "could you provide …" is none
             for place, word in enumerate(clause.row):
                 if word in _IFS:

@@ -25,7 +25,7 @@ class Courtesy(Voice):
     _idle = 0
 
     def _settled(self) -> bool:
-        return all(errand.state != "open" for errand in self._errands)
+        return "open" not in [errand.state for errand in self._errands]
 
     def _small_talk(self, heard: Understood) -> None:
         """Nothing was asked, proposed or ended."""

@@ -6,7 +6,7 @@ Refuses to look at values.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from .checking import NAMES, points
 from .clauses import Clause
@@ -29,17 +29,17 @@ _NOTHING = frozenset[str]()
 class Frame:
     """What is known of the clauses of a message as a whole; lists have an entry for each clause."""
 
+    tags: list[str]
+    pointing: list[bool]
+    checked: list[bool]
+    consents: list[bool]
+    wished: list[bool]
+    """Where it tells what the customer wants."""
     checking: bool = False
     sure: bool = False
     """It asks whether a request is restated rightly."""
     sentence: int = -1
     """The sentence that is one check: "do I understand correctly that …?"."""
-    tags: list[str] = field(default_factory=list[str])
-    pointing: list[bool] = field(default_factory=list[bool])
-    checked: list[bool] = field(default_factory=list[bool])
-    consents: list[bool] = field(default_factory=list[bool])
-    wished: list[bool] = field(default_factory=list[bool])
-    """Where it tells what the customer wants."""
     sure_at: int = -1
     """The last sentence with a tag in it: "…, is that right?"."""
     others: tuple[int, ...] = ()
@@ -55,19 +55,17 @@ def frame_of(heard: Sequence[Clause], found: Sequence[list[Span]]) -> Frame:
         heard: its clauses.
         found: the facts that each of them names.
     """
-    out = Frame()
+    size = len(heard)
+    out = Frame([""] * size, [False] * size, [False] * size, [False] * size, [False] * size)
     for at, clause in enumerate(heard):
         if clause.question:
-            told = tag(clause)
-            out.tags.append(told)
+            told = out.tags[at] = tag(clause)
             if told == CHECKED:
                 out.sure_at = clause.sentence
-            out.pointing.append(points(clause))
-            out.checked.append(told == CHECKED or checks(clause, told) or _names(heard, found, at))
-        else:
-            out.tags.append("")
-            out.pointing.append(False)
-            out.checked.append("check" in clause.labels and checks(clause, ""))
+            out.pointing[at] = points(clause)
+            out.checked[at] = told == CHECKED or checks(clause, told) or _names(heard, found, at)
+        elif "check" in clause.labels:
+            out.checked[at] = checks(clause, "")
     if True in out.pointing or True in out.checked:
         out.checking = True
         out.about = _about(heard, found, out)
@@ -77,9 +75,9 @@ def frame_of(heard: Sequence[Clause], found: Sequence[list[Span]]) -> Frame:
         if clause.sentence != out.sentence and framed(clause) and QUESTION_WORDS.isdisjoint(clause.row):
             out.sentence = clause.sentence
             out.checking = out.sure = True
-        out.wished.append(wishes(clause))
-        pleads = clause.question or "consent" in clause.labels or not PLEAS.isdisjoint(clause.row)
-        out.consents.append(pleads and _asks_leave(heard, at, out))
+        out.wished[at] = wishes(clause)
+        if clause.question or "consent" in clause.labels or not PLEAS.isdisjoint(clause.row):
+            out.consents[at] = _asks_leave(heard, at, out)
     return out
 
 

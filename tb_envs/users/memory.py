@@ -33,7 +33,7 @@ class Memory:
         self._given: set[str] = set()
         self._kinds: dict[str, tuple[str, Fact]] = {}
         self._same: dict[str, tuple[str, ...]] = {}
-        self._says: dict[str, Sequence[str]] = {}
+        self._says: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
         self._groups: dict[str, list[str]] = {}
         self.lacks: dict[str, str] = {}
         self._of: Memory | None = None
@@ -70,7 +70,12 @@ class Memory:
             self._same[name] = tuple(known.same_as)
             self._kinds[name] = group, fact
             own = (known.says,) if isinstance(known.says, str) else known.says
-            self._says[name] = tuple(own) or tuple(fact.said_as) or ("It's {value}.", "{value}.")
+            says = tuple(own) or tuple(fact.said_as) or ("It's {value}.", "{value}.")
+            lines, text = [line for line in says if not line.startswith(_BARE)] or says, self.texts[name]
+            self._says[name] = (
+                tuple(line.replace("{value}", text) for line in says),
+                tuple(line.replace("{value}", text) for line in lines),
+            )
 
     def _learn(self, name: str) -> str:
         group = self.lexicon.group(name)
@@ -101,11 +106,9 @@ class Memory:
     def line(self, fact: str, terse: bool = False, among: bool = False) -> str | tuple[str, ...]:
         """The sentences that state the fact; `among` others, only those that say which fact it is."""
         self._given.add(fact)
-        text = self.texts[fact]
         if terse:
-            return f"{text}."
-        lines = [line for line in self._says[fact] if not among or not line.startswith(_BARE)] or self._says[fact]
-        return tuple(line.replace("{value}", text) for line in lines)
+            return f"{self.texts[fact]}."
+        return self._says[fact][among]
 
     def label(self, fact: str) -> str:
         """What the fact is called."""
@@ -149,8 +152,7 @@ class Memory:
     def asked(self, heard: Understood) -> list[str]:
         """All facts that the message asks for, wildcards included."""
         facts = self.resolved(heard.asks)
-        known = [fact for fact in facts if fact in self.texts]
-        if known and len(known) < len(facts):  # "the name or e-mail": what it has is enough
+        if len(facts) > 1 and not self.texts.keys().isdisjoint(facts):  # "the name or e-mail": what it has is enough
             facts = [fact for fact in facts if fact in self.texts or fact in self.lacks or (fact, False) in heard.asks]
         if not facts and heard.contact:
             facts = [fact for group in ("email", "phone") for fact in self._groups.get(group, ())]

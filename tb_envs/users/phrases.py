@@ -96,26 +96,20 @@ def labels_of(root: Node, row: Sequence[str]) -> dict[str, int]:
 def longest(root: Node, row: Sequence[str], over: Node | None = None) -> list[Span]:
     """The longest phrase at each place, none overlapping; `over` is asked first where it knows as much."""
     found: list[Span] = []
-    lo, size = 0, len(row)
-    roots = (over, root) if over else (root,)
-    while lo < size:
-        first = row[lo]
-        if first not in root and (not over or first not in over):
-            lo += 1
+    size, end = len(row), 0
+    for lo, first in enumerate(row):
+        if lo < end or (first not in root and (not over or first not in over)):
             continue
-        best: Span | None = None
-        for tree in roots:
+        end, means = lo, None
+        for tree in (over, root) if over else (root,):
             node, hi = tree.get(first), lo + 1
             while node is not None:
-                if None in node and (best is None or hi > best.hi):
-                    best = Span(lo, hi, node[None])
+                if hi > end and None in node:
+                    end, means = hi, node[None]
                 if hi == size:
                     break
                 node = node.get(row[hi])
                 hi += 1
-        if best is None:
-            lo += 1
-        else:
-            found.append(best)
-            lo = best.hi
+        if end > lo:
+            found.append(Span(lo, end, means))
     return found

@@ -102,7 +102,7 @@ class ScriptedUser(Courtesy):
             ends = [(e, REFUSED) for e in self._errands if e.state == "open" and e.pressed]
         for offer in offers:
             self._respond(offer)
-        took = any(answer.act.startswith("accepted:") for answer in offers)
+        took = bool(offers) and any(answer.act.startswith("accepted:") for answer in offers)
         pressed = self._hear_ends(ends, took)
         proposed = bool(offers)
         if not corrected and not offers and not pressed:
@@ -144,7 +144,7 @@ class ScriptedUser(Courtesy):
     def _restated(self, heard: Understood) -> bool:
         memory = self._memory
         wrong = [fact for fact in heard.wrong if fact not in memory.refused]
-        hidden = [fact for fact in (*heard.right, *heard.wrong) if fact in memory.refused] if heard.checking else []
+        hidden = [f for f in (*heard.right, *heard.wrong) if f in memory.refused] if heard.checking else ()
         for fact in hidden:
             self._give(fact)
         for fact in wrong:
@@ -169,13 +169,13 @@ class ScriptedUser(Courtesy):
                 self._act(f"confirmed:{fact}")
             if right and heard.wishes and verdict == "confirmed":
                 self._act("confirmed:request")
-        claimed = memory.resolved([(group, True) for group in heard.claimed if group != "booking" or not heard.contact])
-        for fact in claimed:
-            if fact in memory.lacks:
+        if heard.claimed and memory.lacks:
+            claims = [(group, True) for group in heard.claimed if group != "booking" or not heard.contact]
+            for fact in filter(memory.lacks.__contains__, memory.resolved(claims)):
                 self._give(fact)
         if verdict and not self._acts:
             self._sure(verdict)
-        return any(act.startswith("corrected:") for act in self._acts)
+        return bool(self._acts) and any(act.startswith("corrected:") for act in self._acts)
 
     def _request(self, heard: Understood) -> str:
         """What a restated request is worth: `confirmed`, `corrected` or `unknown`."""
@@ -200,9 +200,8 @@ class ScriptedUser(Courtesy):
         facts = memory.owed if memory.owed and not heard.asks else memory.asked(heard)
         memory.owed = []
         facts = self._no_strays(facts, heard, offered)
-        facts = [
-            fact for fact in facts if f"confirmed:{fact}" not in self._acts and f"corrected:{fact}" not in self._acts
-        ]
+        if facts and (acts := self._acts):
+            facts = [fact for fact in facts if f"confirmed:{fact}" not in acts and f"corrected:{fact}" not in acts]
         if offered and facts:  # "the suite or the deluxe: which one would you prefer?"
             facts = [
                 fact for fact in facts if fact not in memory.values or not self._proposals.offered(memory.values[fact])
@@ -226,9 +225,10 @@ class ScriptedUser(Courtesy):
         if "told:secret" in self._acts:
             callers = {"caller", "caller!", "own_name"}  # "are you the guest?" is answered by the secret
             facts = memory.resolved([ask for ask in heard.asks if ask[0] not in callers])
+        if not facts:
+            return facts
         if (
-            facts
-            and REFUSED in heard.ends
+            REFUSED in heard.ends
             and not any(one.inquires for one in heard.sentences)
             and any("without" in one.stems for one in heard.sentences)
             and all(fact not in memory.texts for fact in facts)
@@ -349,14 +349,16 @@ class ScriptedUser(Courtesy):
         """Requests whose moment has come with this turn."""
         if self._parted:
             return
-        acts = set(self._acts)
-        halfway = any(act.startswith(("gave:", "accepted:")) or act == "consented" for act in acts)
         for errand in self._errands:
+            after = errand.after
             if errand.state == "waiting" and (
-                errand.after in acts or errand.after in self._done or (errand.after == "halfway" and halfway)
+                after in self._acts or after in self._done or (after == "halfway" and self._halfway())
             ):
                 self._raise(errand, "halfway")
                 return
+
+    def _halfway(self) -> bool:
+        return any(act.startswith(("gave:", "accepted:")) or act == "consented" for act in self._acts)
 
     def _raise(self, errand: Errand, moment: str) -> None:
         if errand.replaces:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from enum import IntEnum
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from .spelling import DETERMINERS, FILLERS, GENERAL, HEDGES, POLITE, SHORT, STEMS
@@ -18,6 +19,8 @@ from .typos import mended
 _ENDINGS = {"n't": "not", "'ll": "will", "'ve": "have", "'re": "are", "'m": "am", "'d": "would"}
 _IS = each("what that it who here there where when how he she why which this everything all")
 HEAD, TAIL, CHUNK = 3000, 1200, 64
+KEPT = 16384
+"""Chunks and stems remembered at most."""
 
 
 _TENTHS = "fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth"
@@ -45,8 +48,15 @@ class Is(IntEnum):
     TIME = 7
 
 
-WORD, DETERMINER, FILLER, PLEASE, NOW, RULE, HEDGE, MARK = range(8)
-"""The part that a token plays in its clause."""
+WORD, LINK, VALUE, DETERMINER, FILLER, PLEASE, NOW, RULE, HEDGE, MARK = range(10)
+"""The part that a token plays in its clause; a `LINK` is a word that may begin or join one, or be a slip."""
+ALWAYS_SPLIT = each("but because although whereas however")
+SPLIT_BEFORE_SUBJECT = each("and or so then nor yet plus")
+PAIRED = {("all", "right"): "alright", ("doubl", "check"): "recheck"}
+"""Two stems that are one word when the second follows the first."""
+SLIPS = each("'re you tel")
+"""Words that may stand for another one: "you're number", "you surname", "tel no"."""
+_LINKS = ALWAYS_SPLIT | SPLIT_BEFORE_SUBJECT | {stem for pair in PAIRED for stem in pair} | {"no"}
 
 
 class Token(NamedTuple):
@@ -62,7 +72,7 @@ class Token(NamedTuple):
     kind: Is = Is.WORD
     value: int | tuple[int, int, int] | None = None
     capital: bool = False
-    part: int = WORD
+    part: int = VALUE
 
 
 _ABBREVIATED = each("no nr mr mrs ms dr e.g i.e ref tel approx vs etc st num p.m a.m prof")
@@ -77,7 +87,7 @@ _TIME = re.compile(r"([01]?\d|2[0-3])[:h]([0-5]\d)(?::00)?(am|pm|h)?", re.ASCII)
 _DIGITS = re.compile(r"\+?\d[\d().-]*", re.ASCII)
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=KEPT)
 def stem(word: str) -> str:
     """A crude stem, good enough to compare an author's word with an agent's."""
     known = STEMS.get(word)
@@ -105,7 +115,8 @@ def stem(word: str) -> str:
 
 def plain_word(word: str, capital: bool = False) -> Token:
     """A token of a word."""
-    part = WORD
+    root = stem(word)
+    part = LINK if root in _LINKS or word in SLIPS else WORD
     if word in DETERMINERS:
         part = DETERMINER
     elif word in POLITE:
@@ -116,7 +127,7 @@ def plain_word(word: str, capital: bool = False) -> Token:
         part = HEDGE
     elif word in FILLERS:
         part = NOW if word == "now" else FILLER
-    return Token(word, stem(word), capital=capital, part=part)
+    return Token(word, root, capital=capital, part=part)
 
 
 def mark(text: str) -> Token:
@@ -139,7 +150,7 @@ def cents(digits: str) -> int | None:
 
 
 def _plain(word: str, capital: bool) -> Token:
-    return Token(word, "are", capital=capital) if word == "'re" else plain_word(word, capital)
+    return Token(word, "are", capital=capital, part=LINK) if word == "'re" else plain_word(word, capital)
 
 
 def _word(text: str, capital: bool = False) -> tuple[Token, ...]:
@@ -157,7 +168,7 @@ def _word(text: str, capital: bool = False) -> tuple[Token, ...]:
         ending = _ENDINGS.get("'" + tail)
         if ending and head:
             follow = plain_word(ending)
-            return (*_word(head, capital), follow._replace(text="'re") if ending == "are" else follow)
+            return (*_word(head, capital), follow._replace(text="'re", part=LINK) if ending == "are" else follow)
         text = head or tail
         if not text:
             return ()
@@ -210,7 +221,6 @@ def _core(text: str, capital: bool) -> tuple[Token, ...]:
     )
 
 
-@lru_cache(maxsize=16384)
 def _chunk(chunk: str) -> tuple[Token, ...]:
     """The tokens of one run of non-space characters (at most `CHUNK` of them)."""
     if chunk.isalpha():
@@ -248,9 +258,23 @@ def tokens(text: str) -> list[Token]:
     for line in text.split("\n"):
         if out:
             out.append(_BREAK)
-        for chunk in line.split():
-            out.extend(_chunk(chunk if len(chunk) <= CHUNK else chunk[:CHUNK]))
+        out += chain.from_iterable(map(_CUT, line.split()))
     return out
+
+
+class _Chunks(dict[str, tuple[Token, ...]]):
+    """The tokens of chunks, cut when first met: a plain look-up each, where most words have been heard before."""
+
+    def __missing__(self, chunk: str) -> tuple[Token, ...]:
+        if len(chunk) > CHUNK:
+            return self[chunk[:CHUNK]]
+        if len(self) >= KEPT:
+            self.clear()
+        found = self[chunk] = _chunk(chunk)
+        return found
+
+
+_CUT = _Chunks().__getitem__
 
 
 _REFUSED = re.compile(r"\b(is|it's|a|remains|stays|still|said|says|answered) no\.(?=\s+[A-Z]|\s*$)")
