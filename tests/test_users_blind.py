@@ -101,3 +101,13 @@ def test_nothing_is_leaked_or_invented(name: str) -> None:
                     assert any(f"{verb}:{fact}" in acts for verb in ("gave", "confirmed", "corrected")), (row, reply)
             for fact in (*persona.lacks, *persona.wont_say):
                 assert f"gave:{fact}" not in reply.acts, (row, reply)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_message_may_break_off_anywhere(name: str) -> None:
+    for row in rows(name)[::8]:
+        words = row["say"].split()[:40]
+        for end in range(1, len(words) + 1):
+            user = ScriptedUser(PERSONAS[row["persona"]], VOCABULARY, seed=3)
+            assert user.reply(" ".join(words[:end])).text
+            assert user.reply(" ".join(words[-end:])).text

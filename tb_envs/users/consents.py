@@ -318,7 +318,7 @@ def _wanted(rest: Sequence[str]) -> bool:
             return True
         if rest[1:2] == ["to"]:
             follow = list(rest[2:4])
-            return follow in _USE or rest[2] in _TAKING or rest[2] in ("go", "do", "proceed")
+            return follow in _USE or (follow != [] and (follow[0] in _TAKING or follow[0] in ("go", "do", "proceed")))
         return first != "lik" and list(rest[1:]) in (["it"], ["that"], ["it", "so"], ["that", "so"], ["it", "done"])
     return False
 

@@ -144,7 +144,7 @@ class Reading:
         facts = wanted(clause, spans, mood, leave, self.known, self.lexicon, self.before, near)
         if facts and (self._unasked(clause, at, ends) or (not spans and chooses(clause))):
             facts = []
-        elif row[:2] == _HOW_ABOUT and len(row) < 5 and not (facts or clause.values) and clause.dets[2]:
+        elif row[:2] == _HOW_ABOUT and len(row) < 5 and not (facts or clause.values) and any(clause.dets[2:3]):
             facts = [(span.means.fact, False) for span in spans if span.hi == len(row)]  # "how about your e-mail?"
         if facts and not question and (soft(clause) or (frame.sure_at == clause.sentence and not clause.polite)):
             self.idle += facts
