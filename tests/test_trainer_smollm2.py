@@ -212,7 +212,7 @@ def test_after_it_episodes_call_tools(way: Way) -> None:
     _, cold = read(way.out / "probe.jsonl")
     warm = way.batches[0].rollouts
     called = [rollout.tool_calls > rollout.tool_errors for rollout in warm]
-    assert fmean(called) > 0.5 > fmean(row["tool_calls"] > row["tool_errors"] for row in cold)
+    assert fmean(called) > max(0.5, fmean(row["tool_calls"] > row["tool_errors"] for row in cold))
     assert max(rollout.reward for rollout in warm) > 0 == max(row["reward"] for row in cold)
 
 
