@@ -14,6 +14,7 @@ from tb_envs.errors import UsageError
 from tb_envs.registration import load_domain
 from tb_envs.task import Task, get_task
 from tb_trainer.compact.tokenizer import compact_texts, make_compact_tokenizer
+from tb_trainer.gguf_file import PREFIX, read_gguf
 from tb_trainer.schema import ModelConfig, TrainConfig
 from tb_trainer.template import use_template
 from tb_trainer.tiny import make_model, make_tokenizer, texts_of
@@ -27,7 +28,7 @@ def load_policy(config: TrainConfig) -> tuple[Any, Any]:
     """
     model = config.model
     if model.path or model.checkpoint:
-        policy, tokenizer = _read(model, model.path or model.checkpoint)
+        policy, tokenizer = _read(model, model.checkpoint or model.path)
         use_template(tokenizer, model.template)
         return policy, tokenizer
     if config.environment.prompt == "tiny":
@@ -44,12 +45,19 @@ def _read(config: ModelConfig, path: str) -> tuple[Any, Any]:
 
     if config.checkpoint and not (Path(path) / "config.json").is_file():
         raise UsageError(f"model.checkpoint: {path} holds no model (no config.json)")
-    try:
-        # The tokenizer, not a multimodal processor: a processor renders another template (and 3-D positions).
-        tokenizer = AutoTokenizer.from_pretrained(path)
-        model = AutoModelForCausalLM.from_pretrained(path, dtype=_dtype(config), attn_implementation=config.attention)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"model.path: cannot read a model from {path!r}: {str(error).splitlines()[0]}") from None
+    model: Any
+    tokenizer: Any
+    if path.startswith(PREFIX):
+        model, tokenizer = read_gguf(path.removeprefix(PREFIX), dtype=_dtype(config), attention=config.attention)
+    else:
+        try:
+            # The tokenizer, not a multimodal processor: a processor renders another template (and 3-D positions).
+            tokenizer = AutoTokenizer.from_pretrained(path)
+            model = AutoModelForCausalLM.from_pretrained(
+                path, dtype=_dtype(config), attn_implementation=config.attention
+            )
+        except (OSError, ValueError) as error:
+            raise UsageError(f"model.path: cannot read a model from {path!r}: {str(error).splitlines()[0]}") from None
     if len(tokenizer) > model.config.vocab_size:
         raise UsageError(
             f"{path}: the tokenizer has {len(tokenizer)} entries, the model only {model.config.vocab_size}"

@@ -84,8 +84,9 @@ class ModelConfig(Strict):
     """The policy.
 
     Attributes:
-        path: a folder or a hub name of transformers; empty: the tiny model below, made from nothing.
-        checkpoint: a folder with weights of the tiny model and its tokenizer, e.g. of `tbx warmstart`.
+        path: a folder or a hub name of transformers, or ``gguf:`` and a GGUF file or a package that carries one
+            (`tb_trainer.gguf_file`); empty: the tiny model below, made from nothing.
+        checkpoint: a folder with weights and a tokenizer to start from in place of these, e.g. of `tbx warmstart`.
         shape: sizes for `--dry-run` where `path` is not on this machine, as in the model's ``config.json``.
         dtype: of weights and activations.
         attention: ``sdpa``, ``flash_attention_2`` or ``eager``.
@@ -94,8 +95,9 @@ class ModelConfig(Strict):
         thinking: whether the model may think before it answers, by its chat template's own switch; thoughts stay in
             what it reads and is trained on, and never reach the customer.
         template: the chat template: ``native``; ``additive``, the variant that keeps the thoughts of earlier turns,
-            where the native one drops them (Qwen3, Qwen3.5), which would train on other prompts than a server renders;
-            or a .jinja file. Checkpoints carry it.
+            where the native one drops them (Qwen3, Qwen3.5), which would train on other prompts than a server renders,
+            and that shows tools and calls, where a native ChatML one knows none (SmolLM2); or a .jinja file.
+            Checkpoints carry it.
         parser: the format of tool calls (`tb_trainer.parse.families`): ``auto`` for the one that the template shows, or
             ``hermes``, ``hermes_compact`` (without blanks), ``qwen3_xml``, ``llama``, ``mistral``, ``mistral_args``,
             ``mistral_call_id``.

@@ -3,7 +3,8 @@
 Some templates drop the thoughts of earlier turns once the customer speaks again (Qwen3 and Qwen3.5). A model that is
 trained on its own unbroken stream of tokens and served by such a template would read other prompts than it was trained
 on. The additive variant keeps every turn as it was rendered. It is put into the tokenizer, and so into every
-checkpoint: whoever serves one renders what was trained on. Whether a template really is additive is for
+checkpoint: whoever serves one renders what was trained on. A ChatML template that knows no tools at all (SmolLM2) has
+one, too: the same turns, with the tools shown and the calls written. Whether a template really is additive is for
 `tb_trainer.render` to measure; nothing is believed here.
 """
 
@@ -57,6 +58,10 @@ def use_template(tokenizer: Any, choice: str = "native") -> None:
 def additive(tokenizer: Any) -> str:
     """The additive variant of the tokenizer's template: ours where we know what it drops, else TRL's, else as it is."""
     own = changed = template_of(tokenizer)
+    if "<|im_start|>" in own and "tool" not in own:
+        from tb_trainer.tiny import CHAT_TEMPLATE
+
+        return CHAT_TEMPLATE
     for condition, kept in _FORGETS:
         changed = changed.replace(condition, kept)
     if changed != own:

@@ -28,7 +28,7 @@ from tb_trainer.schema import LoraConfig, ModelConfig
 from tb_trainer.tokens import Trajectory
 
 LAUNCH = Path(cli.__file__).parent / "launch"
-PLANNED = ("smoke", "one-gpu", "node-8xh100", "reference-24xh100", "reference-24xh100-plus")
+PLANNED = ("smoke", "one-gpu", "node-8xh100", "reference-24xh100", "reference-24xh100-plus", "smollm2")
 EIGHT = {"nodes": 1, "gpus": 8, "serving": 2, "strategy": "fsdp2", "gpu_memory": 80}
 SIZES: dict[str, dict[str, Any]] = {
     "narrow": {"hidden_size": 128, "intermediate_size": 384, "num_hidden_layers": 4, "num_attention_heads": 4},
@@ -281,7 +281,14 @@ def test_every_preset_is_planned_and_says_what_it_can_show(preset: str) -> None:
 def test_parameters_are_those_that_the_models_are_named_for() -> None:
     billions = {name: plan(load(name))["model"]["parameters"] / 1e9 for name in PLANNED[1:]}
     assert billions == pytest.approx(
-        {"one-gpu": 1.72, "node-8xh100": 8.19, "reference-24xh100": 26.9, "reference-24xh100-plus": 26.9}, rel=0.001
+        {
+            "one-gpu": 1.72,
+            "node-8xh100": 8.19,
+            "reference-24xh100": 26.9,
+            "reference-24xh100-plus": 26.9,
+            "smollm2": 0.1345,
+        },
+        rel=0.001,
     )
 
 

