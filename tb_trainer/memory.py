@@ -231,7 +231,7 @@ def _config(model: ModelConfig) -> tuple[str, Any, int]:
     """Where the sizes come from, the configuration of transformers that holds them, and the positions it names."""
     from transformers import AutoConfig, Qwen3Config
 
-    folder = model.path or model.checkpoint
+    folder = model.checkpoint or model.path
     if folder and (Path(folder) / "config.json").is_file():
         found = AutoConfig.from_pretrained(folder)
         return f"{folder}/config.json", found, int(getattr(found.get_text_config(), "max_position_embeddings", 0) or 0)

@@ -1,6 +1,7 @@
 """The model that is trained, and its tokenizer: made from nothing, read from a folder, or with adapters put on.
 
-Refuses a checkpoint whose tokenizer is not the one it was trained with, and adapters that would touch no layer.
+A folder may hold adapters alone (`tb_trainer.adapters`); what is below them is then read too. Refuses a checkpoint
+whose tokenizer is not the one it was trained with.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import torch
 from tb_envs.errors import UsageError
 from tb_envs.registration import load_domain
 from tb_envs.task import Task, get_task
+from tb_trainer.adapters import base_of, put_on, put_on_saved
 from tb_trainer.compact.tokenizer import compact_texts, make_compact_tokenizer
 from tb_trainer.schema import ModelConfig, TrainConfig
 from tb_trainer.tasks.scope import within
@@ -28,7 +30,7 @@ def load_policy(config: TrainConfig) -> tuple[Any, Any]:
     """
     model = config.model
     if model.path or model.checkpoint:
-        policy, tokenizer = _read(model, model.path or model.checkpoint)
+        policy, tokenizer = _read(model, model.checkpoint or model.path)
         use_template(tokenizer, model.template)
         return policy, tokenizer
     if config.environment.prompt == "tiny":
@@ -43,38 +45,27 @@ def load_policy(config: TrainConfig) -> tuple[Any, Any]:
 def _read(config: ModelConfig, path: str) -> tuple[Any, Any]:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    if config.checkpoint and not (Path(path) / "config.json").is_file():
+    below = base_of(path) and (config.path if path == config.checkpoint and config.path else base_of(path))
+    if config.checkpoint and not below and not (Path(path) / "config.json").is_file():
         raise UsageError(f"model.checkpoint: {path} holds no model (no config.json)")
     try:
         # The tokenizer, not a multimodal processor: a processor renders another template (and 3-D positions).
         tokenizer = AutoTokenizer.from_pretrained(path)
-        model = AutoModelForCausalLM.from_pretrained(path, dtype=_dtype(config), attn_implementation=config.attention)
+        model = AutoModelForCausalLM.from_pretrained(
+            below or path, dtype=_dtype(config), attn_implementation=config.attention
+        )
     except (OSError, ValueError) as error:
-        raise UsageError(f"model.path: cannot read a model from {path!r}: {str(error).splitlines()[0]}") from None
+        why = str(error).splitlines()[0]
+        raise UsageError(f"model.path: cannot read a model from {below or path!r}: {why}") from None
     if len(tokenizer) > model.config.vocab_size:
         raise UsageError(
             f"{path}: the tokenizer has {len(tokenizer)} entries, the model only {model.config.vocab_size}"
         )
     if config.gradient_checkpointing:
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
-    return (_adapted(model, config), tokenizer) if config.lora.rank else (model, tokenizer)
-
-
-def _adapted(model: Any, config: ModelConfig) -> Any:
-    try:
-        from peft import LoraConfig, get_peft_model  # pyright: ignore[reportMissingImports]
-    except ImportError:
-        raise UsageError("model.lora needs peft: pip install peft") from None
-    lora = config.lora
-    targets: Any = lora.targets[0] if lora.targets == ("all-linear",) else list(lora.targets)
-    torch.manual_seed(0)  # the same first adapter on every process
-    try:
-        adapted = get_peft_model(
-            model, LoraConfig(r=lora.rank, lora_alpha=lora.alpha, lora_dropout=lora.dropout, target_modules=targets)
-        )
-    except ValueError as error:
-        raise UsageError(f"model.lora.targets: {str(error).splitlines()[0]}") from None
-    return adapted.to(_dtype(config))  # peft makes adapters in fp32, which FSDP refuses beside other types
+    if below:
+        return put_on_saved(model, path, config.lora, _dtype(config)), tokenizer
+    return (put_on(model, config.lora, _dtype(config)) if config.lora.rank else model), tokenizer
 
 
 def _tasks(config: TrainConfig) -> list[Task]:
