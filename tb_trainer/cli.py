@@ -81,7 +81,10 @@ def _train(args: argparse.Namespace) -> int:
         raise UsageError(f"training needs {', '.join(missing)}: {INSTALL}")
     from rich.console import Console
 
+    from tb_trainer.built import check_built
+
     config = load(args.preset, args.set)
+    check_built(config)
     folder = args.out if args.resume else _folder(args.out, config.name)
     with Console(stderr=True).status("loading torch") as status:
         import torch

@@ -132,20 +132,16 @@ def _span(numbers: Any) -> str:
 def _remarks(config: TrainConfig, layout: Layout, shape: Shape, memory: Memory) -> list[str]:
     parallel, model, sampling = config.parallel, config.model, config.sampling
     out: dict[str, bool] = {
-        "parallel.sequence is planned for, not built: `tb_trainer.update` still gives each process whole "
+        "parallel.sequence is planned for, not built: `tbx train` refuses it, because each process trains on whole "
         "episodes, and a GPU alone has no room for the longest": layout.sequence > 1,
         f"a sequence of parallel.sequence {layout.sequence} crosses machines": bool(
             layout.training and len(layout.training) % layout.sequence
         ),
-        "deepspeed: never run, and servers cannot be given weights that ZeRO 3 spread; prefer fsdp2": (
-            parallel.strategy == "deepspeed"
-        ),
+        "deepspeed is planned for, not built: `tbx train` refuses it, because servers cannot be given weights that "
+        "ZeRO 3 spread; set parallel.strategy=fsdp2": (parallel.strategy == "deepspeed"),
         f"model.dtype bfloat16 without fp32 copies: a step of {config.grpo.learning_rate:g} is lost in rounding "
         "for most weights (bfloat16 has 8 bits); set parallel.strategy fsdp2, or model.dtype float32": (
-            model.dtype == "bfloat16"
-            and parallel.strategy == "ddp"
-            and not shape.adapters
-            and config.grpo.learning_rate < 1e-4
+            model.dtype == "bfloat16" and parallel.strategy == "ddp" and config.grpo.learning_rate < 1e-4
         ),
         "what was sampled was cut (top_p or top_k) and grpo.importance_cap is 0: nothing corrects for it": (
             (sampling.top_p < 1 or sampling.top_k > 0) and not config.grpo.importance_cap

@@ -79,7 +79,7 @@ def memory_of(config: TrainConfig, layout: Layout, shape: Shape) -> Memory:
     held = 0
     if engine.kind != "vllm":
         together = min(engine.slots, config.episodes, *([HF_BATCH] if engine.kind == "hf" else []))
-        logits = together * shape.vocabulary * (tokens * size if engine.kind == "hf" else 4)
+        logits = together * shape.vocabulary * 4
         generation = cache_bytes(shape, size, together * tokens, together) + logits
         if engine.kind == "cpu":
             generation += size * shape.parameters  # the engine's own copy of the weights

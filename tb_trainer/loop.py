@@ -16,11 +16,12 @@ from typing import Any
 import torch
 import transformers
 
+from tb_envs.authoring.rng import stable_seed
 from tb_envs.errors import UsageError
 from tb_envs.limits import Limits as EpisodeLimits
-from tb_envs.registration import load_domain
 from tb_envs.settings import Settings
-from tb_trainer import checkpoint
+from tb_trainer import adapters, checkpoint
+from tb_trainer.built import check_built
 from tb_trainer.engines import Engine
 from tb_trainer.engines.make import make_engine
 from tb_trainer.evaluate import TRIALS, evaluate, spread
@@ -69,13 +70,14 @@ class Run:
         on_update: Callable[[Row], None] | None = None,
     ) -> None:
         began = time.perf_counter()
+        check_built(config)
         self.config, self.out, self._on_update = config, out, on_update
         self.task_ids = training_tasks(config)
         self.flags = guard.check(config, self.task_ids, allow=on_benchmark)
+        self.measured = guard.check_measured(config) if config.evaluation.every else None
         self.accelerator = make_accelerator(
             str(out), cpu=not config.parallel.gpus, timeout=config.parallel.timeout, trackers=config.saving.trackers
         )
-        _refuse_unbuilt(config, self.accelerator)
         self.first = bool(self.accelerator.is_main_process)
         self.model, self.tokenizer = load_policy(config)
         self.hashes = hashes_of(config, self.task_ids)
@@ -189,6 +191,8 @@ class Run:
         examples, row = from_first(self.accelerator, lambda: self._collect(update))
         collected = time.perf_counter()
         self._set_rate(update)
+        # What dropout drops is keyed as all else is, so that a resume does not change it.
+        torch.manual_seed(stable_seed(self.config.seed, "update", update, self.accelerator.process_index))
         with peers():
             step = self.updater.update(examples)
         stepped = time.perf_counter()
@@ -252,25 +256,31 @@ class Run:
             self.engine.load(model)
 
     def _evaluate(self, update: int) -> None:
-        options, config = self.config.evaluation, self.config
-        if not options.every:
+        """Play the dev suites: of the domains that are trained on, which choose the best checkpoint, and of others."""
+        options, config, measured = self.config.evaluation, self.config, self.measured
+        if measured is None:
             return
 
         def play() -> Row:
-            domains = guard.evaluation_domains(config.environment)
-            ids = [task_id for name in domains for task_id in load_domain(name).suite_ids[options.split]]
-            clock = time.perf_counter()
-            found = evaluate(
-                self.runner,
-                spread(ids, options.tasks),
-                attempts=options.attempts,
-                greedy=options.greedy,
-                seed=config.seed,
-                retries=config.environment.retries,
-                slots=config.engine.slots,
-                trials=self.out / "evaluations" / f"update-{update}.jsonl",
-            )
-            return {**found, "seconds": round(time.perf_counter() - clock, 3)}
+            clock, first, parts = time.perf_counter(), 0, list[Row]()
+            for name, tasks in [("", measured.choosing), *measured.apart.items()]:
+                ids = spread(tasks, options.tasks)
+                found = evaluate(
+                    self.runner,
+                    ids,
+                    attempts=options.attempts,
+                    greedy=options.greedy,
+                    seed=config.seed,
+                    first=first,
+                    retries=config.environment.retries,
+                    slots=config.engine.slots,
+                    trials=self.out / "evaluations" / name / f"update-{update}.jsonl",
+                )
+                first += len(ids)
+                parts.append(found)
+            apart = dict(zip(measured.apart, parts[1:], strict=True))
+            seconds = round(time.perf_counter() - clock, 3)
+            return {**parts[0], **({"apart": apart} if apart else {}), "seconds": seconds}
 
         found = from_first(self.accelerator, play)
         score = found["pass@1"]
@@ -325,7 +335,7 @@ class Run:
             accelerator.save_state(str(folder))
         elif self.first:
             transformers.utils.logging.disable_progress_bar()
-            self._plain().save_pretrained(folder)
+            adapters.save(self._plain(), folder)
             torch.save(self.optimizer.state_dict(), folder / "optimizer.pt")
         accelerator.wait_for_everyone()
         if self.first:
@@ -354,18 +364,7 @@ class Run:
         if is_sharded(self._plain()):
             self.accelerator.load_state(str(folder))
         else:
-            weights = type(self._plain()).from_pretrained(folder).state_dict()
-            self._plain().load_state_dict(weights)
+            adapters.restore(self._plain(), folder)
             self.optimizer.load_state_dict(torch.load(folder / "optimizer.pt", weights_only=True))
         self.done, self.best, self._best_update = state["update"], state["best"], state["best_update"]
         self.source.restore(state["source"])
-
-
-def _refuse_unbuilt(config: TrainConfig, accelerator: Any) -> None:
-    """What can be planned and not yet trained."""
-    if config.parallel.sequence > 1:
-        raise UsageError(
-            "parallel.sequence above 1 can be planned (--dry-run) and is not built: no process shares an episode"
-        )
-    if str(accelerator.distributed_type).endswith("DEEPSPEED"):
-        raise UsageError("DeepSpeed is not supported by this loop; launch with tb_trainer/launch/fsdp2.yaml")

@@ -1,6 +1,7 @@
 """The model that is trained, and its tokenizer: made from nothing, read from a folder, or with adapters put on.
 
-Refuses a checkpoint whose tokenizer is not the one it was trained with, and adapters that would touch no layer.
+A folder may hold adapters alone (`tb_trainer.adapters`); what is below them is then read too. Refuses a checkpoint
+whose tokenizer is not the one it was trained with.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ import torch
 from tb_envs.errors import UsageError
 from tb_envs.registration import load_domain
 from tb_envs.task import Task, get_task
+from tb_trainer.adapters import base_of, put_on, put_on_saved
 from tb_trainer.compact.tokenizer import compact_texts, make_compact_tokenizer
 from tb_trainer.gguf_file import PREFIX, read_gguf
 from tb_trainer.schema import ModelConfig, TrainConfig
+from tb_trainer.tasks.scope import within
 from tb_trainer.template import use_template
 from tb_trainer.tiny import make_model, make_tokenizer, texts_of
 
@@ -43,45 +46,35 @@ def load_policy(config: TrainConfig) -> tuple[Any, Any]:
 def _read(config: ModelConfig, path: str) -> tuple[Any, Any]:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    if config.checkpoint and not (Path(path) / "config.json").is_file():
+    below = base_of(path, config.path if path == config.checkpoint else "")
+    if config.checkpoint and not below and not (Path(path) / "config.json").is_file():
         raise UsageError(f"model.checkpoint: {path} holds no model (no config.json)")
+    source = below or path
     model: Any
     tokenizer: Any
-    if path.startswith(PREFIX):
-        model, tokenizer = read_gguf(path.removeprefix(PREFIX), dtype=_dtype(config), attention=config.attention)
+    if source.startswith(PREFIX):
+        model, tokenizer = read_gguf(source.removeprefix(PREFIX), dtype=_dtype(config), attention=config.attention)
+        if path != source:  # adapters over it carry the tokenizer they were trained with
+            tokenizer = AutoTokenizer.from_pretrained(path)
     else:
         try:
             # The tokenizer, not a multimodal processor: a processor renders another template (and 3-D positions).
             tokenizer = AutoTokenizer.from_pretrained(path)
             model = AutoModelForCausalLM.from_pretrained(
-                path, dtype=_dtype(config), attn_implementation=config.attention
+                source, dtype=_dtype(config), attn_implementation=config.attention
             )
         except (OSError, ValueError) as error:
-            raise UsageError(f"model.path: cannot read a model from {path!r}: {str(error).splitlines()[0]}") from None
+            why = str(error).splitlines()[0]
+            raise UsageError(f"model.path: cannot read a model from {source!r}: {why}") from None
     if len(tokenizer) > model.config.vocab_size:
         raise UsageError(
             f"{path}: the tokenizer has {len(tokenizer)} entries, the model only {model.config.vocab_size}"
         )
     if config.gradient_checkpointing:
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
-    return (_adapted(model, config), tokenizer) if config.lora.rank else (model, tokenizer)
-
-
-def _adapted(model: Any, config: ModelConfig) -> Any:
-    try:
-        from peft import LoraConfig, get_peft_model  # pyright: ignore[reportMissingImports]
-    except ImportError:
-        raise UsageError("model.lora needs peft: pip install peft") from None
-    lora = config.lora
-    targets: Any = lora.targets[0] if lora.targets == ("all-linear",) else list(lora.targets)
-    torch.manual_seed(0)  # the same first adapter on every process
-    try:
-        adapted = get_peft_model(
-            model, LoraConfig(r=lora.rank, lora_alpha=lora.alpha, lora_dropout=lora.dropout, target_modules=targets)
-        )
-    except ValueError as error:
-        raise UsageError(f"model.lora.targets: {str(error).splitlines()[0]}") from None
-    return adapted.to(_dtype(config))  # peft makes adapters in fp32, which FSDP refuses beside other types
+    if below:
+        return put_on_saved(model, path, config.lora, _dtype(config)), tokenizer
+    return (put_on(model, config.lora, _dtype(config)) if config.lora.rank else model), tokenizer
 
 
 def _tasks(config: TrainConfig) -> list[Task]:
@@ -90,6 +83,7 @@ def _tasks(config: TrainConfig) -> list[Task]:
     ids = list(environment.tasks) or [
         task_id for name in environment.domains for task_id in load_domain(name).suite_ids[environment.split]
     ]
+    ids = within(environment, ids)
     if not ids:
         raise UsageError("there are no tasks to make a tokenizer from; name some: --set 'environment.tasks=[…]'")
     spread = ids[:: max(1, len(ids) // config.model.texts)][: config.model.texts]

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -587,3 +588,33 @@ def test_output_survives_a_narrow_encoding() -> None:
     env = {**os.environ, "PYTHONIOENCODING": "ascii", "TERM": "dumb", "COLUMNS": "80"}
     done = subprocess.run([*TBX, "show", TASK], capture_output=True, env=env, check=False)
     assert (done.returncode, done.stderr) == (0, b"") and b"Reference solution" in done.stdout
+
+
+# -- the console entry
+
+
+def test_an_interrupt_while_the_suite_is_imported_is_one_line_and_130(tmp_path: Path) -> None:
+    """As pip would start it; a module that the suite imports first hangs, and is interrupted there."""
+    root = Path(__file__).parent.parent
+    entry = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["scripts"]["tbx"]
+    module, _, function = entry.partition(":")
+    script = f"import sys; from {module} import {function}; sys.exit({function}())"
+    (tmp_path / "gymnasium.py").write_text("import time\nprint('importing', flush=True)\ntime.sleep(60)\n")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(root)])}
+    listens = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
+    with subprocess.Popen(
+        [sys.executable, "-c", script, "tasks"],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=listens,
+    ) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "importing\n"
+        running.send_signal(signal.SIGINT)
+        _, err = running.communicate(timeout=60)
+    assert (running.returncode, err) == (130, "tbx: interrupted; nothing was kept\n")
+    done = subprocess.run([sys.executable, "-c", script, "--version"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("tbx ")

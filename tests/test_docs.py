@@ -41,5 +41,7 @@ def test_commands_and_links_exist(page: str) -> None:
         assert target in targets, f"{page}: make {target}"
     for link in re.findall(r"\]\((?!https?:)([^)#]+)\)", text):
         assert (ROOT / page).parent.joinpath(link).exists(), f"{page}: {link}"
+    for file, name in re.findall(r"`(tests/\w+\.py)::(test_\w+)`", text):
+        assert f"def {name}(" in (ROOT / file).read_text("utf-8"), f"{page}: {file}::{name}"
     for path in re.findall(r"`((?:tb_envs|tb_trainer|domains|benchmarks)/[\w/.]+\.\w+)`", text):
         assert (ROOT / path).exists(), f"{page}: {path}"

@@ -17,7 +17,7 @@ from trainer_parts import TASKS, runner, sampling, sharp_model, tokenizer
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from tb_envs.errors import UsageError
-from tb_trainer.engines import Engine, Key, Request, Sampling
+from tb_trainer.engines import Engine, Key, Request, Sampling, Turn
 from tb_trainer.engines.cpu import CpuEngine
 from tb_trainer.engines.draws import draw, truncated, uniforms
 from tb_trainer.engines.hf import HfEngine
@@ -153,6 +153,39 @@ def test_what_one_episode_samples_does_not_depend_on_the_others() -> None:
         [job._replace(key=Key(2, 4, 0, 0)) for job in jobs[:1]],
     )
     assert elsewhere[0].tokens.ids != together[0].tokens.ids
+
+
+def test_the_hf_engine_asks_for_the_last_places_logits_only() -> None:
+    """Of a prompt of 300 tokens one row of logits is made; a model that cannot be asked writes the same turns."""
+    model, shapes = sharp_model(), list[tuple[int, ...]]()
+    model.lm_head.register_forward_hook(lambda module, given, out: shapes.append(tuple(out.shape)))
+    requests = [Request(Key(0, 0, group, 0), list(range(40, 40 + length)), 8) for group, length in enumerate((300, 7))]
+
+    def written(engine: HfEngine) -> list[Turn]:
+        for request in requests:
+            engine.submit(request)
+        return engine.poll()
+
+    turns = written(HfEngine(model, sampling()))
+    assert {shape[:2] for shape in shapes} == {(2, 1)}
+    shapes.clear()
+
+    class Bare(torch.nn.Module):
+        """Takes no word about logits."""
+
+        def __init__(self, model: Any) -> None:
+            super().__init__()
+            self.model, self.device = model, model.device
+
+        def forward(self, input_ids: Any, attention_mask: Any, position_ids: Any, use_cache: Any, **cache: Any) -> Any:
+            return self.model(input_ids, attention_mask, position_ids, use_cache=use_cache, **cache)
+
+    bare = HfEngine(Bare(model), sampling())
+    bare._cache = HfEngine(model, sampling())._cache
+    for turn, again in zip(turns, written(bare), strict=True):
+        assert again.ids == turn.ids
+        assert again.logprobs == pytest.approx(turn.logprobs, abs=1e-5)
+    assert shapes[0][:2] == (2, 300)
 
 
 def test_new_weights_are_taken_only_between_turns() -> None:

@@ -124,6 +124,22 @@ def test_the_gradient_does_not_depend_on_micro_batches() -> None:
     assert [len(p) for p in pack(examples, 1)] == [1] * 16
 
 
+def test_one_by_sixteen_two_by_eight_and_four_by_four_take_one_step() -> None:
+    rng, length = random.Random(7), 40
+    examples: list[Example] = []
+    for advantage in (2.475, -0.354, 0.935, -0.935) * 4:
+        tokens, own = Trajectory(), rng.randint(1, length - 1)
+        tokens.read([rng.randrange(500) for _ in range(length - own)])
+        tokens.wrote([rng.randrange(500) for _ in range(own)], [0.0] * own)
+        examples.append(Example(tokens, advantage))
+    whole, report = gradient(examples, 16 * length)
+    for shape in ([16], [8, 8], [4, 4, 4, 4]):
+        assert [len(part) for part in pack(examples, shape[0] * length)] == shape
+        parts, again = gradient(examples, shape[0] * length)
+        assert (parts - whole).norm() < 1e-5 * whole.norm()
+        assert again["tokens"] == report["tokens"] == sum(item.tokens.actions for item in examples)
+
+
 def test_the_gradient_is_trls_dapo_on_the_same_rollouts() -> None:
     """TRL's own loss, fed with our batch, gives the gradient that our update takes."""
     trl = pytest.importorskip("trl.trainer.grpo_trainer")

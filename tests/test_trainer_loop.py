@@ -17,7 +17,7 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from trainer_parts import IDLE, TASKS, config, reference, sets, written
+from trainer_parts import CHATTER, IDLE, TASKS, config, reference, sets, written
 
 from tb_envs.errors import UsageError
 from tb_envs.registration import load_domain
@@ -26,7 +26,7 @@ from tb_trainer.config import load
 from tb_trainer.engines import Key
 from tb_trainer.evaluate import TRIALS, family_of, spread
 from tb_trainer.groups import OutageError
-from tb_trainer.grpo import advantages
+from tb_trainer.grpo import Example, advantages
 from tb_trainer.log import read_rows
 from tb_trainer.loop import Run
 from tb_trainer.reference import WrittenEngine
@@ -104,6 +104,31 @@ def test_without_variance_nothing_moves_and_the_update_counts(tmp_path: Path) ->
     assert [row["informative_groups"] for row in rows] == [0, 0]
     assert [row["optimizer"]["why"] for row in rows] == ["no group has variance"] * 2
     assert not (flat(run) - before).any()
+
+
+def test_what_a_limit_ended_trains_like_any_other_and_is_counted(tmp_path: Path) -> None:
+    """Half of the attempts chatter until their turns run out: all their tokens are trained on, none is left out."""
+    settings = settings_for(grpo={"updates": 1})
+    source = make_source(settings, list(settings.environment.tasks))
+    run = Run(
+        settings,
+        tmp_path,
+        engine=written(
+            lambda key: reference(source.draw(key.update, key.group, 0)) if key.slot % 2 else CHATTER, "compact"
+        ),
+    )
+    seen: list[Example] = []
+    update = run.updater.update
+    run.updater.update = lambda examples: (seen.extend(examples), update(examples))[1]
+    (row,) = run.train()
+    assert run.batch is not None
+    assert [rollout.ended_by for rollout in run.batch.rollouts] == ["limit:turns", "agent"] * 6
+    assert [rollout.status for rollout in run.batch.rollouts] == ["policy_error", "ok"] * 6
+    assert row["limits_hit"] / row["episodes"] == 0.5
+    (bad, good, *_) = advantages([[0.0, 1.0] * 2])[0]
+    assert [example.advantage for example in seen] == [bad, good] * 6
+    assert row["optimizer"]["trained"] == sum(rollout.tokens.actions for rollout in run.batch.rollouts)
+    assert row["optimizer"]["tokens"] == row["optimizer"]["trained"]
 
 
 def test_warmup_raises_the_rate(tmp_path: Path) -> None:
@@ -346,7 +371,11 @@ def test_the_smoke_preset_runs_two_updates_of_the_model_itself(
         (sets("environment.holdout_domain=hotel"), "leaves no domain to train on"),
         (["--present", "smoke"], "--preset NAME"),
         (["--resume"], "--resume needs --out"),
-        (sets("parallel.sequence=4"), "is not built"),
+        (sets("parallel.sequence=4"), "Set parallel.sequence=1, and sampling.episode_tokens and grpo.micro_tokens to"),
+        (
+            sets("parallel.strategy=deepspeed"),
+            "Set parallel.strategy=fsdp2 and launch with tb_trainer/launch/fsdp2.yaml",
+        ),
     ],
 )
 def test_wrong_usage_is_one_line_that_says_what_is_right(
@@ -357,6 +386,26 @@ def test_wrong_usage_is_one_line_that_says_what_is_right(
     error = capsys.readouterr().err.strip()
     assert says in error
     assert "\n" not in error
+
+
+def test_what_is_not_built_is_refused_from_the_settings_alone(tmp_path: Path) -> None:
+    """Nothing is loaded for it: neither in a plain start nor in one that accelerate launched with DeepSpeed."""
+    code = (
+        "import sys; from tb_trainer import cli; code = cli.main(sys.argv[1:]); "
+        "print(code, [m for m in ('torch', 'transformers', 'accelerate') if m in sys.modules])"
+    )
+    for arguments, environment in (
+        (["--preset", "reference-24xh100"], {}),
+        (["--preset", "smoke", *sets("parallel.strategy=deepspeed")], {}),
+        (["--preset", "smoke"], {"ACCELERATE_USE_DEEPSPEED": "true"}),
+    ):
+        command = [sys.executable, "-c", code, *arguments, "--out", str(tmp_path / "run")]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **environment})
+        assert done.stdout == "2 []\n"
+        assert "can be planned (--dry-run) and is not built" in done.stderr and done.stderr.count("\n") == 1
+    with pytest.raises(UsageError, match="strategy deepspeed can be planned"):
+        Run(settings_for(parallel={"strategy": "deepspeed"}), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_without_torch_the_message_names_the_install(

@@ -82,7 +82,6 @@ def test_engines_by_name(model: Any, tmp_path: Path) -> None:
         ({"engine": {"kind": "vllm", "url": "http://a:1/v1"}, "model": {"path": "x"}}, "no path"),
         ({"engine": {"kind": "vllm", "url": "http://a:1,http://a:1/"}, "model": {"path": "x"}}, "each server once"),
         ({"engine": {"kind": "vllm", "url": " , "}, "model": {"path": "x"}}, "each server once"),
-        ({"engine": {"kind": "cpu"}, "model": {"path": "x", "lora": {"rank": 8}}}, "not adapters"),
         ({"sampling": {"turn_tokens": 64, "episode_tokens": 5000}}, "the model has 4096 positions"),
         ({"sampling": {"top_k": 5000}}, "sampling.top_k is 5000"),
     ],

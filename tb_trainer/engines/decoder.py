@@ -2,7 +2,8 @@
 
 It is the decoder that Llama, Mistral, Qwen2 and Qwen3 share (RMS norm, rotary positions, grouped queries, SwiGLU; with
 Qwen3's norms of queries and keys and Qwen2's biases), with the projections that read the same input fused. Numbers
-agree with transformers' to rounding. Refuses other architectures, sliding windows and adapters that are not merged.
+agree with transformers' to rounding; adapters (LoRA) are added to its copy of the weights below them. Refuses other
+architectures, sliding windows and other adapters.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import torch
 from torch.nn import functional
 
 from tb_envs.errors import UsageError
+from tb_trainer.adapters import plain_weight
 
 KNOWN = ("qwen3", "qwen2", "llama", "mistral")
 
@@ -62,12 +64,16 @@ class Decoder:
 
     def load(self, model: Any) -> None:
         """Copy the weights of `model`, which may go on changing, and forget the cache."""
+        model = getattr(model, "get_base_model", lambda: model)()  # below adapters, which are added to the copy
         body = model.model
         with torch.no_grad():
             self._layers = [_layer(block) for block in body.layers]
+            if type(body.embed_tokens) is not torch.nn.Embedding:
+                found = type(body.embed_tokens).__name__
+                raise UsageError(f"the cpu engine reads linear layers and LoRA on them, not {found}; use engine `hf`")
             self._embed = body.embed_tokens.weight.detach().clone()
             self._norm = body.norm.weight.detach().clone()
-            self._head = model.lm_head.weight.detach().clone()
+            self._head = _weight(model.lm_head).clone()
             turns = torch.outer(torch.arange(self.positions + 1).float(), body.rotary_emb.inv_freq.float())
             both = torch.cat((turns, turns), dim=-1)
             scale = float(getattr(body.rotary_emb, "attention_scaling", 1.0))
@@ -171,22 +177,26 @@ class Decoder:
 def _layer(block: Any) -> _Layer:
     attention, mlp = block.self_attn, block.mlp
     projections = (attention.q_proj, attention.k_proj, attention.v_proj)
-    for part in (*projections, attention.o_proj, mlp.gate_proj, mlp.up_proj, mlp.down_proj):
-        if type(part) is not torch.nn.Linear:
-            raise UsageError(f"the cpu engine reads plain weights, not {type(part).__name__}; merge the adapter first")
     biases = [part.bias for part in projections]
     norms = [getattr(attention, name, None) for name in ("q_norm", "k_norm")]
     return _Layer(
         block.input_layernorm.weight.detach().clone(),
-        torch.cat([part.weight.detach() for part in projections]),
+        torch.cat([_weight(part) for part in projections]),
         None if biases[0] is None else torch.cat([bias.detach() for bias in biases]),
         None if norms[0] is None else norms[0].weight.detach().clone(),
         None if norms[1] is None else norms[1].weight.detach().clone(),
-        attention.o_proj.weight.detach().clone(),
+        _weight(attention.o_proj).clone(),
         block.post_attention_layernorm.weight.detach().clone(),
-        torch.cat([mlp.gate_proj.weight.detach(), mlp.up_proj.weight.detach()]),
-        mlp.down_proj.weight.detach().clone(),
+        torch.cat([_weight(mlp.gate_proj), _weight(mlp.up_proj)]),
+        _weight(mlp.down_proj).clone(),
     )
+
+
+def _weight(part: Any) -> torch.Tensor:
+    try:
+        return plain_weight(part)
+    except TypeError as error:
+        raise UsageError(f"the cpu engine reads linear layers and LoRA on them, not {error}; use engine `hf`") from None
 
 
 def _half_turned(x: torch.Tensor) -> torch.Tensor:

@@ -29,9 +29,11 @@ class HfEngine:
     def __init__(self, model: Any, sampling: Sampling, *, batch: int = 64) -> None:
         self.model, self.sampling, self.version = model, sampling, 0
         self._batch = batch
-        # transformers 5.20 renamed it
-        named = "cache" in signature(model.forward).parameters
-        self._cache = "cache" if named else "past_key_values"
+        takes = signature(getattr(model, "get_base_model", lambda: model)().forward).parameters  # below adapters
+        self._cache = "cache" if "cache" in takes else "past_key_values"  # transformers 5.20 renamed it
+        # Of a prompt only the last place is drawn from; logits of all of them would be prompt x vocabulary numbers.
+        keeps = [name for name in ("logits_to_keep", "num_logits_to_keep") if name in takes]
+        self._keep = dict.fromkeys(keeps[:1], 1)
         self._waiting: list[Request] = []
 
     def load(self, model: Any) -> None:
@@ -77,7 +79,12 @@ class HfEngine:
         cache: Any = None
         while True:
             out = self.model(
-                input_ids=ids, attention_mask=seen, position_ids=places, use_cache=True, **{self._cache: cache}
+                input_ids=ids,
+                attention_mask=seen,
+                position_ids=places,
+                use_cache=True,
+                **{self._cache: cache},
+                **self._keep,
             )
             cache = out[self._cache]
             numbers = uniforms(

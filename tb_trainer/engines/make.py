@@ -44,8 +44,6 @@ def make_engine(config: TrainConfig, model: Any, tokenizer: Any, *, training: bo
     device = next(iter(model.parameters())).device.type
     if device != "cpu":
         raise UsageError(f"engine.kind cpu: the model is on {device}; set engine.kind to vllm or hf")
-    if config.model.lora.rank:
-        raise UsageError("engine.kind cpu reads plain weights, not adapters; set engine.kind hf or model.lora.rank 0")
     from tb_trainer.engines.cpu import CpuEngine
 
     return CpuEngine(model, sampling, chunk=config.engine.chunk)

@@ -1,0 +1,130 @@
+"""Low-rank adapters (LoRA, Hu et al. 2021, arXiv 2106.09685) through peft: put on, saved alone, taken up, merged.
+
+A checkpoint of a run with adapters holds these and no weights below them; what it was trained over is named in its
+``adapter_config.json``. Refuses adapters that would touch no layer, and to go on with adapters of another shape.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from tb_envs.errors import UsageError
+from tb_trainer.schema import LoraConfig
+
+CONFIG, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
+
+
+def has_adapters(model: Any) -> bool:
+    """Whether the model is one of peft's."""
+    return hasattr(model, "peft_config")
+
+
+def base_of(folder: str, known: str = "") -> str:
+    """What the adapters in a folder were trained over, by its path or hub name; empty if the folder holds none.
+
+    Args:
+        folder: of a checkpoint, or any name of a model.
+        known: what to take in place of the base that the folder names, e.g. because it was moved.
+
+    Raises:
+        UsageError: neither is there.
+    """
+    if not (Path(folder) / CONFIG).is_file():
+        return ""
+    _installed(folder)
+    from peft import PeftConfig
+
+    base = known or str(PeftConfig.from_pretrained(folder).base_model_name_or_path or "")
+    if not base:
+        raise UsageError(
+            f"{folder} holds adapters and does not say over which model: set model.path to that, and model.checkpoint "
+            "to the adapters"
+        )
+    return base
+
+
+def put_on(model: Any, lora: LoraConfig, dtype: torch.dtype) -> Any:
+    """The model with new adapters, the same in every process; its own weights are frozen."""
+    _installed("model.lora")
+    from peft import LoraConfig as Config
+    from peft import get_peft_model
+
+    targets: Any = lora.targets[0] if lora.targets == ("all-linear",) else list(lora.targets)
+    torch.manual_seed(0)  # the same first adapter on every process
+    try:
+        adapted = get_peft_model(
+            model, Config(r=lora.rank, lora_alpha=lora.alpha, lora_dropout=lora.dropout, target_modules=targets)
+        )
+    except ValueError as error:
+        raise UsageError(f"model.lora.targets: {str(error).splitlines()[0]}") from None
+    return adapted.to(dtype)  # peft makes adapters in fp32, which FSDP refuses beside other types
+
+
+def put_on_saved(model: Any, folder: str, lora: LoraConfig, dtype: torch.dtype) -> Any:
+    """The model with the adapters of a folder: to be trained on if `lora` has a rank, else merged into its weights.
+
+    Raises:
+        UsageError: they are of another shape than `lora` says.
+    """
+    from peft import PeftConfig, PeftModel
+
+    found: Any = PeftConfig.from_pretrained(folder)
+    if lora.rank and (found.r, found.lora_alpha) != (lora.rank, lora.alpha):
+        raise UsageError(
+            f"{folder} holds adapters of rank {found.r} and alpha {found.lora_alpha}; to go on with them set "
+            f"model.lora.rank={found.r} and model.lora.alpha={found.lora_alpha}, to merge them model.lora.rank=0"
+        )
+    adapted: Any = PeftModel.from_pretrained(model, folder, is_trainable=bool(lora.rank)).to(dtype)
+    return adapted if lora.rank else adapted.merge_and_unload()
+
+
+def save(model: Any, folder: Path) -> None:
+    """Write a model's weights, of a model with adapters these alone."""
+    # Whether embeddings were resized would be asked of the hub; they never are.
+    model.save_pretrained(folder, **({"save_embedding_layers": False} if has_adapters(model) else {}))
+
+
+def restore(model: Any, folder: Path) -> None:
+    """Give a model the weights, or the adapters, that `save` wrote.
+
+    Raises:
+        UsageError: they are not those of this model.
+    """
+    if not has_adapters(model):
+        model.load_state_dict(type(model).from_pretrained(folder).state_dict())
+        return
+    from peft import get_peft_model_state_dict, set_peft_model_state_dict
+    from safetensors.torch import load_file
+
+    saved = load_file(folder / WEIGHTS)
+    if set(saved) != set(get_peft_model_state_dict(model, save_embedding_layers=False)):
+        raise UsageError(f"{folder / WEIGHTS} holds adapters of other layers than model.lora.targets names")
+    set_peft_model_state_dict(model, saved)
+
+
+def plain_weight(part: Any) -> torch.Tensor:
+    """A linear layer's weight as an engine needs it: with its adapter added, a copy that is no part of the training.
+
+    Raises:
+        TypeError: it is neither a plain layer nor one with plain LoRA.
+    """
+    if type(part) is torch.nn.Linear:
+        return part.weight.detach()
+    below = getattr(part, "base_layer", None)
+    if type(below) is not torch.nn.Linear or not hasattr(part, "lora_A") or any(getattr(part, "lora_variant", {})):
+        raise TypeError(type(part).__name__)
+    whole = below.weight.detach().float()
+    for name in part.active_adapters:
+        a, b = part.lora_A[name].weight.detach().float(), part.lora_B[name].weight.detach().float()
+        whole = whole + part.scaling[name] * (b @ a)
+    return whole.to(below.weight.dtype)
+
+
+def _installed(what: str) -> None:
+    from importlib.util import find_spec
+
+    if find_spec("peft") is None:
+        raise UsageError(f"{what} needs peft: pip install 'thinkingbox-gym[train]'")

@@ -1,0 +1,37 @@
+"""What can be planned (`tbx train --dry-run`) and not trained: refused from the settings, before anything is loaded.
+
+Each refusal says what to set instead. Imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+
+from tb_envs.errors import UsageError
+from tb_trainer.schema import TrainConfig
+
+
+def check_built(config: TrainConfig) -> None:
+    """Refuse settings that no code stands behind, or whose library is missing.
+
+    Raises:
+        UsageError: with what would be right.
+    """
+    parallel = config.parallel
+    if parallel.sequence > 1:
+        raise UsageError(
+            f"parallel.sequence {parallel.sequence} can be planned (--dry-run) and is not built: each process trains "
+            "on whole episodes. Set parallel.sequence=1, and sampling.episode_tokens and grpo.micro_tokens to what "
+            "--dry-run then says one GPU has room for"
+        )
+    if parallel.strategy == "deepspeed" or os.environ.get("ACCELERATE_USE_DEEPSPEED", "").lower() in ("true", "1"):
+        where = "parallel.strategy deepspeed" if parallel.strategy == "deepspeed" else "a launch with DeepSpeed"
+        raise UsageError(
+            f"{where} can be planned (--dry-run) and is not built: weights that ZeRO 3 spread are not gathered for the "
+            "engine and for checkpoints. Set parallel.strategy=fsdp2 and launch with tb_trainer/launch/fsdp2.yaml, "
+            "which spreads the same numbers; for adapters or a small model parallel.strategy=ddp, "
+            "tb_trainer/launch/ddp.yaml"
+        )
+    if config.model.lora.rank and find_spec("peft") is None:
+        raise UsageError("model.lora needs peft: pip install 'thinkingbox-gym[train]', or set model.lora.rank=0")

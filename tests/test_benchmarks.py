@@ -1,0 +1,85 @@
+"""The benchmarks run, at toy size, and count what they say they count. Nobody's speed is asserted."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    paths = [str(BENCHMARKS.parent), str(BENCHMARKS.parent / "domains")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, str(BENCHMARKS / arguments[0]), *arguments[1:]]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=environment)
+
+
+def test_the_gpu_benchmark_runs_whole_on_the_cpu(tmp_path: Path) -> None:
+    out = tmp_path / "results/toy.json"
+    done = run("gpu_train.py", "--toy", "--peak", "1e12", "--out", str(out))
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = json.loads(out.read_text("utf-8"))
+    assert found["complete"] and found["episodes"]["count"] == 4
+    assert found["episodes"]["pass_rate"] == 0.5  # every other talk solves its task: real talks, graded for real
+    assert found["episodes"]["turns"] > 5
+    assert set(found["seconds"]) == {"generate", "environment", "trainer", "update", "sync"}
+    assert sum(found["shares"].values()) == pytest.approx(1)
+    update = found["update"]
+    assert update["episodes_with_advantage"] == 4 and update["grad_norm"] > 0
+    assert abs(update["mismatch_kl"]) < 1e-6  # what was written was scored as it was drawn
+    assert update["utilisation"] == pytest.approx(update["model_flops"] / found["seconds"]["update"] / 1e12)
+    assert update["tokens_per_second"] == pytest.approx(4 * found["episodes"]["tokens"] / found["seconds"]["update"])
+    late = run("gpu_train.py", "--toy", "--seconds", "0", "--out", str(out))
+    assert late.returncode == 1
+    cut = json.loads(out.read_text("utf-8"))
+    assert not cut["complete"] and "were over when time was" in cut["stopped"]
+
+
+def test_flops_are_those_that_torch_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a forward and backward pass; torch counts attention as a whole square, the formula half of it."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import gpu_train  # pyright: ignore[reportMissingImports]
+    from trainer_parts import sharp_model
+
+    from tb_trainer.grpo import Example
+    from tb_trainer.tokens import Trajectory
+
+    model, tokens = sharp_model(), Trajectory()
+    tokens.read(list(range(40, 140)))
+    tokens.wrote(list(range(60, 90)), [-1.0] * 30)
+    with FlopCounterMode(display=False) as counter, torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
+        model(input_ids=torch.tensor([tokens.ids]), logits_to_keep=30).logits.sum().backward()
+    config: Any = model.config
+    square = 6 * config.num_hidden_layers * config.num_attention_heads * config.head_dim * len(tokens) ** 2
+    assert gpu_train.model_flops(model, [Example(tokens, 1.0)]) + square == pytest.approx(
+        counter.get_total_flops(), rel=0.02
+    )
+    assert gpu_train.peak_of("NVIDIA H100 PCIe") == 756e12
+    assert gpu_train.peak_of("NVIDIA H200") == gpu_train.peak_of("NVIDIA H100 80GB HBM3") == 989e12
+    assert gpu_train.peak_of("NVIDIA GeForce RTX 4090") is None
+
+
+def test_the_overhead_benchmark_accounts_for_the_whole_update(tmp_path: Path) -> None:
+    small = ("environment.tasks=[hotel/late_checkout/2000-2009]", "grpo.groups=2", "grpo.group_size=2")
+    arguments = [part for knob in (*small, "model.hidden=64", "model.layers=2") for part in ("--set", knob)]
+    out = tmp_path / "overhead.json"
+    done = run("overhead.py", "--updates", "1", *arguments, "--no-check", "--out", str(out))
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = json.loads(out.read_text("utf-8"))
+    assert sum(found["totals"].values()) == pytest.approx(1, abs=1e-3)
+    assert all(share > -1e-3 for shares in found["shares"].values() for share in shares.values())
+    assert (found["episodes"], found["updates"], found["pass_rate"]) == (4, 1, 0.5)
+    assert found["totals"]["model"] > found["totals"]["own"] > 0
+    assert "own share" in done.stdout
