@@ -98,7 +98,7 @@ FACTS = (
     ),
     Fact(
         "rooms",
-        ("number of rooms", "how many rooms", "rooms to give back", "rooms to release"),
+        ("number of rooms", "how many rooms", "rooms to give back", "rooms to release", "room count", "count of rooms"),
         ("{value} rooms.", "It is about {value} rooms.", "I would give back {value} rooms."),
         "number",
     ),

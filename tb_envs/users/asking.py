@@ -6,10 +6,11 @@ examples and channels ("by e-mail"), and a value that is restated: that is `valu
 
 from __future__ import annotations
 
-from .checking import NAMES
+from .checking import NAMES, STAFF
 from .clauses import Clause
 from .lexicon import ASK_VERBS, COMMON, DOMAIN, GET_VERBS, QUESTION_WORDS
 from .narrowing import COMING, EITHER, LEAVING, end_meant, which_end
+from .passing import anothers, beside, naming, to_phone, unseen
 from .phrases import Node, Span, longest, stem_set
 from .vocabulary import Mention
 from .wishing import BLOCKING, commanded
@@ -43,23 +44,14 @@ _TIMELESS = each("member loyalty card surname name phone")
 _COUNTED = each("nights rooms guests discount")
 _NUMBERS = each("one two three four five six seven eight nine ten eleven twelve both few several some other")
 _LISTING = each("and or plu plus")
-_HEADS = stem_set(
-    "team desk staff line system programme program machine counter app page form message department office clerk"
-    " service shift auditor badge tag server folder filter template client reception porter lounge manager audit crew"
-)
-_MESSAGES = stem_set("confirmation booking reservation welcome last earlier reminder previous automatic")
 _WELCOME = (["would", "be"], ["wil", "do"], ["would", "do"], ["is", "best"], ["is", "fin"])
-_PAPERS = stem_set("note form message letter mail email document paper confirmation news")
-_DETERMINED = ("the", "your", "a", "an", "his", "her", "our")
-_WHILE = each("if when once after while becaus")
-_KNOWING = each("know tel me ask confirm say and or of for from until til sinc")
-_HEADED = each("is do hav how where what which who whose can could")
 _WITHIN = each("with for in of")
-_TO_WHICH = each("of to with on in")
-_TIED = stem_set("linked attached connected registered tied belonging associated stored saved recorded connect")
-_OWNERS = each("member loyalty booking account reservation_code")
 _WHEN = each("when why how where")
-_STAFF = stem_set("receptionist colleague manager agent staff employee person member waiter clerk representative")
+_LISTED_WHICH = each("which what whose")
+_DAYS = ("day", "date")
+_ORDERED = each("and or plu plus")
+_AFTER_ITEM = each("you that which where we i")
+_MEMBERS = ("loyalty", "member")
 _LEAD_IN = each("and or so okai fin then also now good great thank right wel")
 _SPECIFY = stem_set("specify name state clarify")
 _AFTER_LOOSE = _AUX | each("cal you i we it that for to on in of about or and with by at they she he be")
@@ -75,6 +67,7 @@ def mentions(clause: Clause, tree: Node, own: Node | None) -> list[Span]:
             s
             for s in found
             if not (s.hi - s.lo == 1 and s.lo and s.means.fact == "email" and clause.row[s.lo - 1] == "in")
+            or clause.dets[s.lo] == "their"  # "they differ only in their e-mail"
         ]
     if not _HOMOGRAPHIC.isdisjoint(clause.row):
         found = [s for s in found if s.hi - s.lo > 1 or clause.words[s.lo].text not in _HOMOGRAPHS]
@@ -141,8 +134,16 @@ def asked(clause: Clause, found: list[Span], mood: bool, consents: bool) -> list
             and hi not in clause.commas
         ):
             continue  # "the member's last name"
-        if words[lo].text == "reasons" or (mention.fact == "name" and row[hi : hi + 1] == ["of"] and _staff(row, hi)):
+        if words[lo].text == "reasons" or (mention.fact == "name" and row[hi : hi + 1] == ["of"] and anothers(row, hi)):
             continue
+        if mention.fact in _MEMBERS and "point" in row[lo:hi]:
+            continue  # "the number of points on the account"
+        if mention.loose and n + 1 < len(found) and found[n + 1].means.fact == "birth_date" and row[lo] in _DAYS:
+            continue  # "the day you were born"
+        if mention.loose and mention.fact == "booking" and not STAFF.isdisjoint(row) and clause.question:
+            continue  # "what number did the receptionist give you?"
+        if mention.fact == "address" and row[lo : lo + 2] == ["addres", "you"]:
+            continue  # "so I know how to address you"
         if (
             det == "my"
             or row[hi : hi + 1] in _DEVICES
@@ -152,29 +153,31 @@ def asked(clause: Clause, found: list[Span], mood: bool, consents: bool) -> list
                 mention.loose and not (_directly(clause, span) or _in_list(clause, span, found) or _meant(clause, span))
             )
             or valued(clause, hi)
-            or _beside(clause, span, found)
+            or beside(clause, span, found)
         ):
             continue
         if mention.loose and (
             (row[max(0, lo - 2) : lo] in _RELATIVE and span is not found[0]) or words[lo].text in ("code", "codes")
         ):
             continue
-        if det != "your" and _unseen(clause, span):
+        if det != "your" and unseen(clause, span):
             continue
         missing = row[max(0, lo - 3) : lo] in (["i", "hav", "no"], ["we", "hav", "no"])
         if not asks and not missing and hi not in clause.polite and lo not in clause.polite:
             continue
         before = row[lo - 1] if lo else ""
-        if "when" in row[:2] and mention.fact in _TIMELESS:
+        if "when" in row[:2] and mention.fact in _TIMELESS and _LISTED_WHICH.isdisjoint(row[2:hi]):
             continue  # "since when have you been a member?"
+        if "since" in row and row.index("since") < lo and row[row.index("since") + 1] in ("i", "we"):
+            continue  # "…, since I can't search by first name"
         if mention.fact == "reason" and "not" in row[hi : hi + 2] and (row[0] == "why" or row[-1] == "not"):
             continue  # "why not?"
-        if mention.fact == "name" and hi - lo == 1 and lo + 1 < len(row) and _naming(clause, lo):
+        if mention.fact == "name" and hi - lo == 1 and lo + 1 < len(row) and naming(clause, lo):
             continue
         if mention.fact in _COUNTED and lo and (words[lo - 1].kind is Is.NUMBER or words[lo - 1].text in _NUMBERS):
             continue  # "all four nights"
         if mention.fact in ("email", "phone") and hi - lo == 1:
-            if before == "in" or (mention.fact == "phone" and _to_phone(row, lo)):
+            if before == "in" or (mention.fact == "phone" and to_phone(row, lo)):
                 continue
             if before == "on" and det == "the" and mention.fact == "phone":
                 continue  # "who said so on the phone?"
@@ -184,6 +187,7 @@ def asked(clause: Clause, found: list[Span], mood: bool, consents: bool) -> list
                     and row[hi : hi + 2] not in _WELCOME
                     and row[hi : hi + 1] not in (["we"], ["i"])
                     and not (clause.question and row[1:2] in (["i"], ["we"]) and not GET_VERBS.isdisjoint(row[2:lo]))
+                    and not _an_item(clause, lo, hi, bool(out))
                 )
                 or row[0] in _WHEN
                 or row[1:2] in (["day"], ["date"], ["time"])
@@ -233,6 +237,15 @@ def asked(clause: Clause, found: list[Span], mood: bool, consents: bool) -> list
     return out
 
 
+def _an_item(clause: Clause, lo: int, hi: int, more: bool) -> bool:
+    """As in "2) an e-mail for the confirmation", "…, plus an e-mail the confirmation may go to"."""
+    if (lo == 1 and clause.words[0].kind is Is.NUMBER) or lo in clause.colons:
+        return True
+    if not more or not (clause.row[lo - 1] in _ORDERED or lo in clause.commas):
+        return False
+    return hi == len(clause.row) or hi in clause.commas or bool(clause.dets[hi]) or clause.row[hi] in _AFTER_ITEM
+
+
 def _part(row: list[str], at: int) -> list[str]:
     """The part of the row between two "and" that the place is in: "what day you come and what day you leave"."""
     lo = next((here + 1 for here in range(at - 1, -1, -1) if row[here] == "and"), 0)
@@ -253,61 +266,10 @@ def _in_list(clause: Clause, span: Span, found: list[Span]) -> bool:
     return (before and lo in ends) or (not lo and found[1].lo - hi < 2)
 
 
-def _beside(clause: Clause, span: Span, found: list[Span]) -> bool:
-    """What is only named beside the thing that is asked for: "the note about your departure", "the night team"."""
-    row, lo, hi = clause.row, span.lo, span.hi
-    if span.means.fact == "nights" and hi - lo == 1 and clause.words[lo].text == "night":
-        return True
-    if hi - lo == 1 and hi < len(row) and hi not in clause.commas and row[hi] in _HEADS:
-        return True
-    if span.means.fact == "name" and hi - lo == 1 and any(other.hi == lo for other in found):
-        return lo not in clause.commas  # "the group name"
-    if span.means.fact == "email" and hi - lo == 1 and lo and row[lo - 1] in _MESSAGES:
-        return True
-    if span is not found[0] and lo > 1 and row[lo - 1] in _TO_WHICH:
-        before = found[found.index(span) - 1]
-        if row[lo - 1] in ("of", "on") and before.hi == lo - 1 and not before.means.loose and before.lo != before.hi:
-            return span.means.fact in _OWNERS
-        if row[lo - 1] != "of" and row[lo - 2] in _TIED:
-            return True  # "the e-mail address linked to your membership"
-    for at in range(2, lo):  # "how shall we call you when the nights are found?"
-        if row[at] in _WHILE and row[at - 1] not in _KNOWING and not _HEADED.isdisjoint(row[:2]):
-            return not any(at < comma <= lo for comma in clause.commas)
-    return span is not found[0] and lo > 2 and row[lo - 1] == "about" and row[lo - 2] in _PAPERS
-
-
 def _meant(clause: Clause, span: Span) -> bool:
     """As in "the booking it is about", "the stay you mean"."""
     row, hi = clause.row, span.hi
     return not span.lo and clause.dets[0] == "the" and row[hi : hi + 2] in _ABOUT and len(row) < 7
-
-
-def _naming(clause: Clause, at: int) -> bool:
-    """As in "please name the day": a verb."""
-    before = clause.row[at - 1] if at else ""
-    return (not at or at in clause.polite or before in ("to", "you")) and clause.dets[at + 1] in _DETERMINED
-
-
-def _to_phone(row: list[str], at: int) -> bool:
-    """As in "she would like to phone you", "anyone who phones": a verb."""
-    return row[at - 1 : at] in (["to"], ["wil"], ["who"], ["can"]) and row[at + 1 : at + 2] in (
-        ["you"],
-        ["us"],
-        ["after"],
-    )
-
-
-def _unseen(clause: Clause, span: Span) -> bool:
-    """As in "we did not receive any such e-mail": a message that did not come, no fact that is wanted."""
-    row, lo = clause.row, span.lo
-    if "not" not in row[:lo] or not any(token.text == "did" for token in clause.words[:lo]):
-        return False
-    return "such" in row[:lo] or row[lo - 1] == "that" or (span.means.fact == "email" and span.hi - lo == 1)
-
-
-def _staff(row: list[str], hi: int) -> bool:
-    """Whether the name is of one of the company's people."""
-    return not _STAFF.isdisjoint(row[hi + 1 : hi + 3])
 
 
 def _strong(clause: Clause) -> bool:

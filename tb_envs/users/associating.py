@@ -121,9 +121,9 @@ LINKS = (
     Link(("booking",), (_CODE, each("hav get carri"), each("it they that one two both"))),
     Link(("booking",), (_CODE, each("on in at"), stem_set("confirmation email mail letter voucher"))),
     Link(("booking",), (_BOOKED, each("what which"), stem_set("say read show state print"))),
-    Link(("loyalty", "member"), (POINTS, _CODE | each("card account number"))),
+    Link(("loyalty", "member"), (POINTS, _CODE | each("card account number")), bars=each("how mani pin")),
     Link(("amount",), (_SUM, _ITEMS, each("what how by")), bars=each("why show")),
-    Link(("card",), (_CARD, _DIGITS), bars=POINTS),
+    Link(("card",), (_CARD, _DIGITS), bars=POINTS | each("bank cash expiri"), leads=each("what which")),
     Link(("caller",), (RELATION, _OPEN)),
     Link(("reason",), (_HINDER, each("what why how"), each("you that it"))),
     Link(("reason",), (each("com get got"), each("what"), each("way between up"))),
@@ -151,6 +151,7 @@ _HOLLOW = (
         " tel giv let hav get tak they both there here right up she he put end go as"
     )
     | each("kind good nic them")
+    | each("your")
     | stem_set("look find read repeat type copy use begin start listen spell note quote full check dictate dig")
 )
 """What a question may consist of that only points: "what is it?", "would you read it out to me?"."""
@@ -159,7 +160,8 @@ _HEADS = (
     DOMAIN
     | stem_set(
         "word thing part detail information sort kind type way else other amount address code place hotel property city"
-        " birthday occasion cause ground motive circumstance singers name item one mobile postcode street zip surname"
+        " year month birthday occasion cause ground motive circumstance singers name item one mobile"
+        " postcode street zip surname"
     )
     | each("exactli")
 )
@@ -169,6 +171,15 @@ _KINDRED = _WORDS | _VERBS_AFTER | _HEADS | _HOLLOW
 _US = each("me us know")
 _INWARD = each("inward")
 """Stands for "in" at the end: "the day you move in"."""
+_BEING = each("you are is be")
+_PERIODS = stem_set("time week month year summer winter autumn spring visit stay two three few couple several")
+"""What follows "last" where it is no day of leaving."""
+_COUNTED = stem_set(
+    "night room day bed guest person people money singer of more in do are is were would will can did have you"
+)
+_SIZES = stem_set("many old tall far big often high heavy fast wide")
+_SINGERS = stem_set("singers musicians players")
+_COLLEAGUES = STAFF - stem_set("person someone")
 _PURPOSE = each("to so becaus sinc for as that if when once befor after but with")
 
 
@@ -208,6 +219,8 @@ def _guess(clause: Clause, heard: Set[str], known: Values, opened: bool = False)
         return [prefixed]
     if _to_whom(row):
         return [fact for fact in ("caller", "name", "surname") if fact in known.groups][:1]
+    if "last" in heard and row[row.index("last") + 1 :][:1] and row[row.index("last") + 1] in _PERIODS:
+        heard = heard - {"last"}  # "over the last two years"
     leads = heard & QUESTION_WORDS
     lead = next((word for word in row if word in QUESTION_WORDS), "")
     opened = opened or clause.question or bool(leads) or _demands(clause)
@@ -222,9 +235,13 @@ def hollow(clause: Clause) -> bool:
 def foreign(clause: Clause) -> bool:
     """As in "what colour is your card?": the thing that is asked for is none that any fact has to do with."""
     row = clause.row
+    if row[0] == "how" or row[1:2] == ["how"]:
+        return _measures(row, 1 + (row[0] != "how"))
     for at in range(min(6, len(row) - 2)):
         if row[at] in ("what", "which"):
             head = row[at + 1]
+            if head in _SINGERS or head in _COLLEAGUES:
+                return True
             if clause.dets[at + 1]:
                 continue  # "what the trouble is"
             follow = row[at + 2]
@@ -235,6 +252,15 @@ def foreign(clause: Clause) -> bool:
                 return verb and follow not in _KINDRED
             return head not in _KINDRED
     return False
+
+
+def _measures(row: list[str], at: int) -> bool:
+    """As in "how many points do you have?", "how tall is your car?": something that no fact measures."""
+    if len(row) < at + 2 or row[at] not in _SIZES:
+        return False
+    if row[at] == "mani":
+        return row[at + 1] not in _COUNTED
+    return not (row[at] == "old" and not _PERSON.isdisjoint(row[at + 1 : at + 4]))
 
 
 def _demands(clause: Clause) -> bool:
@@ -324,13 +350,17 @@ def _to_whom(row: list[str]) -> bool:
     for at, word in enumerate(row):
         if word in ("what", "who"):
             near = row[max(0, at - 2) : at + 4]
-            if "you" in near and "are" in near and "to" in row[at + 1 : at + 5]:
+            if "you" in near and "are" in near and any(row[to - 1] in _BEING for to in _places(row, "to", at + 1)):
                 return True
             if word == "who" and {"you", "be"} <= set(row[at + 1 : at + 4]):
                 return True
             if "you" in near and any(row[to : to + 3] == ["to", "do", "with"] for to in range(at, len(row))):
                 return True
     return False
+
+
+def _places(row: list[str], word: str, lo: int) -> list[int]:
+    return [at for at in range(lo, min(lo + 4, len(row))) if row[at] == word]
 
 
 def listed(clause: Clause, taken: list[tuple[int, int]], known: Values) -> list[str]:

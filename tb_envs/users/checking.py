@@ -5,7 +5,7 @@ Refuses to compare values: that is `restating.py`.
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 
 from .clauses import Clause
 from .ends import PERSONS
@@ -31,7 +31,7 @@ _GREETING = each(
 _LINKS = each("as is are was for of under")
 _AFTER = each(
     "is as of number are end in for be to it on from was which there here that we hav i see say read show give list"
-    " file record system booking account stay with you us shown listed guest customer"
+    " fil giv hold file record system booking account stay with you us shown listed guest customer"
 )
 _HERE = each("here listed shown noted recorded")
 _BESIDE = each("for under by of mr mrs ms miss dr")
@@ -41,6 +41,7 @@ STAFF = stem_set(
     " person someone"
 )
 """The company's people."""
+_REMEMBERING = each("remember recal catch")
 _PEOPLE = STAFF | stem_set(
     "lady gentleman man woman guy girl boy driver conductor doctor neighbour guard operator supervisor officer"
     " secretary director technician chambermaid maid caller"
@@ -100,8 +101,10 @@ def vocative(clause: Clause, right: list[str], known: Values) -> bool:
 def subject(clause: Clause, right: list[str], known: Values) -> bool:
     """As in "Is Mr Berg travelling himself?": a question about the person, no check of the name."""
     row = clause.row
-    if not clause.question or "check" in clause.labels or row[0] not in _ASKING or row[-1] in NAMED_LAST:
+    if not clause.question or "check" in clause.labels or row[-1] in NAMED_LAST:
         return False
+    if row[0] not in _ASKING and not (QUESTION_WORDS.intersection(row[:2]) and not _TITLES.isdisjoint(row)):
+        return False  # but "in what year was Mr Berg born?"
     last = clause.words[-1].text.removesuffix("'s")
     return all(known[fact].kind == "name" and last not in known[fact].texts for fact in right)
 
@@ -123,7 +126,9 @@ def beside(clause: Clause, found: list[Span], right: list[str], known: Values) -
 def stranger(clause: Clause, before: Clause | None) -> bool:
     """Whether "her name" is the name of one of the company's people, spoken of just before."""
     if not any(det in ("her", "his", "their") for det in clause.dets):
-        return False
+        if before is None or "nam" not in clause.row or _REMEMBERING.isdisjoint(clause.row):
+            return False
+        return not STAFF.isdisjoint(before.row)  # "which colleague was it? Do you remember the name?"
     return not STAFF.isdisjoint(clause.row) or (before is not None and not STAFF.isdisjoint(before.row))
 
 
@@ -132,6 +137,8 @@ def others_name(clause: Clause) -> bool:
     row = clause.row
     for at, word in enumerate(row):
         if word == "nam":
+            if at in clause.commas:
+                continue  # "your surname, the name of the group"
             if at and (row[at - 1] in _PEOPLE or (clause.dets[at - 1] and row[at - 1] not in _OF_NAMES)):
                 return True  # "the conductor's name"
             if row[at + 1 : at + 2] == ["of"] and row[at + 2 : at + 3] and row[at + 2] in _PEOPLE:
@@ -150,6 +157,11 @@ def of_a_phone(clause: Clause, span: Span) -> bool:
 def are_you(heard: Set[str]) -> bool:
     """As in "are you the guest", "are you the person on the booking": is it the caller's own affair?"""
     return "are" in heard and "you" in heard and ("person" in heard or not PERSONS.isdisjoint(heard))
+
+
+def same_question(heard: Set[str], listed: Sequence[Set[str]]) -> bool:
+    """Whether it asks in other words than the author's if the caller is the guest."""
+    return are_you(heard) and any(are_you(words) for words in listed)
 
 
 def only_named(clause: Clause, right: list[str], known: Values) -> bool:

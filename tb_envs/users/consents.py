@@ -16,7 +16,16 @@ from .words import Is, each
 _DECIDERS = each("manager he she they supervisor bos chief superior director housekeep team colleagu")
 """People whose yes is not the customer's."""
 _ALONE = each("okai alright fin agre deal good right correct yes interest")
+_DO_I = (["do", "i"], ["do", "we"])
+_VERBS = (frozenset(ACTION_OF) | frozenset(stems("reserve book"))) - {"bil"}
+_FOR_YOU = ["for", "you"]
+_KEEPING = GET_VERBS | each("hav keep pay")
+_BARE = each("acceptabl agreeabl suitabl accept convenient fair")
 _ACTING = DONE_VERBS | frozenset(stems("charge bill submit switch do start keep go proceed continue accept have pay"))
+_INVERTED = each("is are would shal do may can should could")
+_INVERTS = each("that it i we you")
+_TAKEN_OFF = each("off out away back")
+"""As in "may I take these charges off your bill?"."""
 _MODAL = each("can could may shal should might")
 _TO_YOU = each("do would wil are so you and")
 _WAITING = frozenset(("need", "await", "wait", "requir", "giv", "mis", "lack"))
@@ -32,7 +41,14 @@ def consents_to(clause: Clause) -> bool:
     labels = clause.labels
     if not clause.question and "consent" not in labels and PLEAS.isdisjoint(clause.row):
         return False
-    if "else" in labels or "goal" in labels or commands(clause.row):
+    if (
+        "else" in labels
+        or "goal" in labels
+        or "whole" in labels
+        or ("enough" in clause.row and "ask" in labels)
+        or clause.row[-1] == "what"
+        or commands(clause.row)
+    ):
         return False
     return _worded(clause) or shaped(clause)
 
@@ -60,8 +76,11 @@ def _worded(clause: Clause) -> bool:
         if row in (["may", "i"], ["can", "i"], ["shal", "i"], ["shal", "we"], ["may", "we"]):
             return True
         verb = next((word for word in row[:3] if word not in ("okai", "so", "then", "and", "wel")), "")
-        if verb in ACTION_OF and "you" not in row and verb != "bil":
+        for_you = row[-2:] == _FOR_YOU  # "cancel it for you?"
+        if verb in _VERBS and (for_you or "you" not in row) and clause.words[0].text != "disputed":
             return True
+        if row[:2] in _DO_I and row[2:3] and row[2] in _ACTING and row[2] not in _KEEPING:
+            return True  # "do I book it?"
         if "would" in row and any(
             row[near : near + 2] in (["if", "i"], ["if", "we"]) for near in range(1, len(row) - 2)
         ):
@@ -75,7 +94,10 @@ def _worded(clause: Clause) -> bool:
             and len(row) > 2
             and row[1] in ("i", "we")
             and (
-                (row[2] in _ACTING and row[2] not in GET_VERBS) or row[2] == "then" or (row[2] == "get" and _goal(row))
+                (row[2] in _ACTING and row[2] not in GET_VERBS)
+                or (row[2] == "tak" and not _TAKEN_OFF.isdisjoint(row[3:7]))
+                or row[2] == "then"
+                or (row[2] == "get" and _goal(row))
             )
         ):
             return row[2] != "hav"
@@ -89,11 +111,12 @@ def _worded(clause: Clause) -> bool:
             for near, word in enumerate(row[:5]):
                 if (
                     word in ("lik", "want", "wish", "lov", "rather", "prefer")
+                    and "not" not in row[:near]
                     and row[near + 1 : near + 2] == ["to"]
                     and any(w in _ACTING for w in row[near + 2 : near + 5])
                 ):
                     return True
-        return (len(row) == 1 and row[0] in _ALONE - TAGS) or row in (
+        return (len(row) == 1 and (row[0] in _BARE or row[0] in _ALONE - TAGS)) or row in (
             ["okai"],
             ["confirm"],
             ["do", "you", "confirm"],
@@ -120,8 +143,8 @@ def _worded(clause: Clause) -> bool:
     if at is None or (row[0] == "to" and at < 2):
         return False  # "to proceed, please provide …"
     rest = row[at:]
-    if rest[:2] == ["if", "you"]:
-        return True
+    if rest[:2] == ["if", "you"] or (not at and row[0] in _INVERTED and row[1:2] and row[1] in _INVERTS):
+        return True  # "is that fine for you" without its question mark
     if (
         "i" in row[:at]
         and "you" not in row
@@ -206,6 +229,7 @@ _REQUESTS = stem_set("request ask need require seek await want")
 _NOUNS = each("booking confirmation email surname card")
 _NOT_A_DEAL = each("in to keep bear what")
 _NEGATED = each("not never")
+_PAPERS = (["number"], ["email"], ["letter"], ["mail"], ["message"], ["slip"])
 _REPORTS = stem_set("have had was were been see understand find hear know think believe wonder suppose hope")
 _USE = (["mak", "us"], ["mak", "use"], ["take", "advantag"], ["tak", "advantag"], ["tak", "up"], ["avail", "yourself"])
 
@@ -266,7 +290,7 @@ def _leave(clause: Clause, row: list[str]) -> bool:
         word in _LEAVE
         and _your(clause, at)
         and row[at - 1 : at] not in (["on"], ["in"], ["from"])
-        and row[at + 1 : at + 2] not in (["number"], ["email"], ["letter"])
+        and row[at + 1 : at + 2] not in _PAPERS
         for at, word in enumerate(row)
     )
 
@@ -314,7 +338,12 @@ def _wanted(rest: Sequence[str]) -> bool:
     if first in _WILLING:
         return len(rest) == 1 or any(word in _TAKING and word != "confirm" for word in rest[1:4])
     if first in _WISHING:
-        if list(rest[1:3]) in (["that", "i"], ["that", "we"], ["me", "to"], ["us", "to"]):
+        if list(rest[1:2]) in (["i"], ["we"]) or list(rest[1:3]) in (
+            ["that", "i"],
+            ["that", "we"],
+            ["me", "to"],
+            ["us", "to"],
+        ):
             return True
         if rest[1:2] == ["to"]:
             follow = list(rest[2:4])
@@ -328,7 +357,10 @@ def _pleaded(clause: Clause) -> bool:
     row = clause.row
     if _LEAVE.isdisjoint(row) and _TAKING.isdisjoint(row):
         return False
-    if any(word in _LEAVE and word != "go" and _your(clause, at) for at, word in enumerate(row)):
+    if any(
+        word in _LEAVE and word != "go" and _your(clause, at) and row[at + 1 : at + 2] not in _PAPERS
+        for at, word in enumerate(row)
+    ):
         asked = not _REQUESTS.isdisjoint(row) and not _AGENTS.isdisjoint(row)
         return asked or bool(clause.polite) or row[0] in ("indicat", "giv", "confirm", "stat", "send", "let")
     if "you" in row[1:] and not _WHETHER.isdisjoint(row):  # "let us know whether you accept"

@@ -40,12 +40,14 @@ _THINGS = tuple(
         "no-show noshow",
     )
 )
-_ELSEWISE = stem_set("refill restock replenish deactivate")
+_ELSEWISE = stem_set("stock refill restock replenish deactivate")
 _STARTS = stem_set("book reserve order close open make hire rent buy purchase refill restock replenish complain delete")
+_BOOKED = stem_set("booked reserved hired rented")
 _NEWLY = each("new booking order another room tabl")
 _WANT = each("lik want wish need lov")
 _STAYS = frozenset(("remain", "untouch", "keep", "stai"))
 _ENDS_STAY = frozenset(("as", "where", "in", "right", "okai", "correct", "and", "untouch", "so", "it", "is"))
+_ALL = each("both all al everything")
 _WHICH = stem_set("first second later earlier other last")
 
 
@@ -66,7 +68,11 @@ def elsewise(mine: Set[str], rows: Iterable[Sequence[str]]) -> bool:
         if not _ELSEWISE.isdisjoint(row) and mine.isdisjoint(_ELSEWISE):
             return True
         for at, word in enumerate(row):
+            if word == "fil" and row[at + 1 : at + 2] == ["up"] and mine.isdisjoint(_ELSEWISE):
+                return True
             if word in _WANT:
+                if not _BOOKED.intersection(row[at + 2 : at + 7]) <= mine:
+                    return True  # "you want a second night booked"
                 to = next((near for near in range(at + 1, min(at + 4, len(row))) if row[near] == "to"), 0)
                 verb = row[to + 1] if to and to + 1 < len(row) else ""
                 if (
@@ -85,7 +91,9 @@ def claims(rows: Iterable[Sequence[str]]) -> set[str]:
         left = set[int]()
         for at, word in enumerate(row):
             if word in _STAYS and (word != "stai" or at + 1 == len(row) or row[at + 1] in _ENDS_STAY):
-                span = range(at + 1, min(at + 4, len(row))) if word == "keep" else range(max(0, at - 3), at)
+                lo = max(0, at - 3)
+                lo = at if not _ALL.isdisjoint(row[lo:at]) else lo  # "we drop the later one or both stay"
+                span = range(at + 1, min(at + 4, len(row))) if word == "keep" else range(lo, at)
                 left.update(near for near in span if row[near] in _WHICH)
         out.update(word for at, word in enumerate(row) if at not in left)
     return out

@@ -97,6 +97,13 @@ class Courtesy(Voice):
         else:
             self._say(LINES["asked_back"])
 
+    def _no_idea(self, heard: Understood) -> None:
+        """Something is asked, beside facts that it gave, that it cannot know."""
+        beside = not (heard.consent or heard.checking or heard.alternative or heard.ends)
+        if beside and all(act.startswith("gave:") for act in self._acts):
+            self._say(LINES["unknown"])
+            self._act("unknown")
+
     def _give(self, fact: str, among: bool = False) -> None:
         memory, persona = self._memory, self.persona
         if fact in persona.wont_say:

@@ -30,6 +30,7 @@ from .words import Is, each, stem
 
 _ENTERED = each("entered noted put")
 _MARKED = _ENTERED | REFUSING
+_TURNED = each("overruled quashed vetoed dismissed rejected")
 _VERBAL = DONE_VERBS | PENDING_VERBS | each("let allow wil shal go need hav should")
 _ENTERABLE = stem_set(
     "nights points credit departure arrival checkout stay hour time room upgrade breakfast dates name guest traveller"
@@ -83,7 +84,12 @@ def verbs(clause: Clause, found: set[str]) -> None:
         elif text in _ENTERED and row[max(0, at - 2) : at] == ["hav", "been"]:
             if not _ENTERABLE.isdisjoint(row[: at - 2]) and "not" not in row[:at]:
                 found.add(DONE)
-        elif text in REFUSING and not softened(row, at):
+        elif (
+            text in REFUSING
+            and not softened(row, at)
+            and "mistak" not in row[at:]
+            and not (text in _TURNED and _of_us(clause, at))
+        ):
             found.add(REFUSED)
         elif word in _PLANS and at and row[at - 1] in _SELVES and at + 1 < len(row) and row[0] not in _THEY:
             follow = next((w for w in row[at + 1 : at + 4] if w not in ("to", "be", "need", "hav")), "")
@@ -116,6 +122,14 @@ def verbs(clause: Clause, found: set[str]) -> None:
             and _busy(row, at)
         ):
             found.add(WAIT)
+
+
+def _of_us(clause: Clause, at: int) -> bool:
+    """As in "my chief overruled me", "I was overruled", "he quashed my decision": what was said before is undone."""
+    row = clause.row
+    if row[at - 1] in ("was", "were") and row[at - 2 : at - 1] in (["i"], ["we"]):
+        return True
+    return row[at + 1 : at + 2] in (["me"], ["us"]) or clause.dets[at + 1 : at + 2] in (["my"], ["our"])
 
 
 def _working(clause: Clause) -> bool:

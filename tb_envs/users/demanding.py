@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from .clauses import Clause
 from .phrases import Span, stem_set
-from .words import each
+from .words import Is, each
 
 MODAL = each("can could may might shal should would wil")
 SUBJECTS = each("i we you they he she it")
@@ -27,6 +27,10 @@ _OBLIGED = stem_set("grateful thankful obliged glad happy thank oblige")
 FRAMES = _BLANK | _OBLIGED | _REMAINING | _HELPFUL
 _MOMENTS = stem_set("second minute moment bit while hour day time instant jiffy")
 _GRANTING = each("giv let me leav allow grant just")
+CURRENCY = each("usd eur gbp dollar euro pound chf")
+NOT_TELLERS = stem_set(
+    "guests customers people callers visitors travellers members colleagues they he she records system screen others"
+)
 _LACKING = each("not no never nothing unabl stuck imposs impossibl hard difficult cannot lost blind help helpless")
 _NOT_YET = each("happi glad try let wil shal")
 _PREDICATES = each("is are be would wil suffic handi i we without on to at within could you if")
@@ -35,16 +39,31 @@ _OPEN = each("outstanding needed required mis open lack wanted")
 _LACKS = stem_set("require need lack want")
 _TOLD_OF = each("is are was were hav not do wil would see find giv send")
 _LINKING = each("is are nameli only for")
+_KINDS = each("tim number date address addres")
+_RECORDING = stem_set("note record write enter fill put collect take ask have get obtain list complete register jot")
+_OBLIGING = stem_set("oblige require ask want instruct tell force compel order")
+_PAPERS = stem_set(
+    "card form list sheet slip note mask ticket thing item point field box following here down three two"
+)
+_ENOUGH = stem_set("need require start begin happy enough suffice able go proceed work find help do able ready set")
+_HAVING = stem_set("noted have got see record file know stand")
 _RELATIVE = each("you we i that which who it on for under use as in with")
 
 
 def item(clause: Clause, found: Sequence[Span]) -> bool:
     """An item of a list of what is wanted: "the number of nights you parked with us", "contact (surname)"."""
     row, first, last = clause.row, found[0], found[-1]
-    if last.hi == len(row) and len(row) < 6 and VERBS.isdisjoint(row) and "not" not in row:
-        return True
-    if first.lo or first.means.loose or first.hi == len(row) or row[first.hi] not in _RELATIVE or "not" in row:
+    if "not" in row:
         return False
+    if last.hi == len(row) and ((len(row) < 6 and VERBS.isdisjoint(row)) or (not first.lo and first.hi == len(row))):
+        return True
+    lo = first.lo
+    if lo and not (lo == 1 and clause.words[0].kind is Is.NUMBER):
+        return False
+    if first.means.loose or first.hi == len(row):
+        return False
+    if row[first.hi] not in _RELATIVE:
+        return bool(clause.dets[first.hi]) or (first.hi == len(row) - 1 and row[-1] in _KINDS)
     return not (
         row[first.hi] in ("i", "we") and row[first.hi + 1 : first.hi + 2] in (["see"], ["hav"], ["find"], ["know"])
     )
@@ -56,6 +75,34 @@ def headline(clause: Clause, first: Span) -> bool:
     if first.lo or first.means.loose or first.hi == len(row) or row[first.hi] not in ("we", "i", "you"):
         return False
     return clause.dets[0] in ("", "a") and len(row) < 10 and _TOLD_OF.isdisjoint(row[first.hi :])
+
+
+def must_record(clause: Clause, found: Sequence[Span]) -> bool:
+    """As in "our script obliges me to note a telephone contact", "I am to write on this card: your surname"."""
+    row = clause.row
+    at = row.index("to")
+    if row[at + 1 : at + 2] == [] or row[at + 1] not in _RECORDING or at < 2:
+        return False
+    if not (row[at - 2] in ("i", "we") and row[at - 1] in ("am", "are", "is", "hav")) and not (
+        row[at - 2] in _OBLIGING and row[at - 1] in ("me", "us")
+    ):
+        return False
+    if found and not all(span.means.loose for span in found):
+        return found[-1].lo > at and (clause.dets[found[0].lo] in ("your", "a", "an") or bool(clause.colons))
+    return row[-1] in _PAPERS
+
+
+def enumerates(clause: Clause, found: Sequence[Span]) -> bool:
+    """As in "for my list: number of nights, surname", "your surname, your e-mail: with these I can start"."""
+    row, colon = clause.row, min(clause.colons)
+    if "not" in row:
+        return False
+    if found[0].lo >= colon:
+        tail = row[found[-1].hi : found[-1].hi + 1]
+        return row[0] == "for" and colon < 6 and found[0].lo == colon and (not tail or tail[0] in _RELATIVE)
+    if found[0].lo or len(found) < 2 or found[-1].hi != colon or not _HAVING.isdisjoint(row[colon:]):
+        return False
+    return not _ENOUGH.isdisjoint(row[colon:])
 
 
 def on_file(row: list[str], found: Sequence[Span]) -> bool:
@@ -79,6 +126,10 @@ def in_force(clause: Clause, at: int, found: Sequence[Span]) -> bool:
         return False  # "give me two minutes to read it"
     if row[at] == "without" and at and not clause.question and _LACKING.isdisjoint(row):
         return False
+    if row[at] == "understand" and row[at - 1 : at] in (["i"], ["we"], ["do"], ["can"]) and not clause.question:
+        return False  # "I do understand why"
+    if row[at] in ("tel", "giv", "send") and at and row[at - 1] in NOT_TELLERS and at not in clause.commas:
+        return False  # "guests tell us how much they like it"
     if row[at] == "find" and not _NOT_YET.isdisjoint(row[:at]):
         return False  # "I'd be happy to find out why"
     if (

@@ -30,7 +30,7 @@ NEUTRAL = stem_set(
     " recognise reach cover concern affect relate attach raise offer propose suggest intend finish complete detect"
     " discover spot encounter pull load enquire inquire quote price rate estimate apologise regret thank help assist"
     " acknowledge advise recommend require block stop interrupt fail lack owe incur accrue collect gather interest"
-    " jot scribble pencil shut announce present"
+    " jot scribble pencil shut announce present weigh contrast rank balance tally"
 )
 """Deeds of which none is what a customer asks for, and verbs too general to tell."""
 _AMBIGUOUS = each("given set put cut pulled noted provided confirmed taken made done")
@@ -50,13 +50,19 @@ _VERBAL = each("i we you they he she it that is are was were hav been do did wil
 _STRUCK = each("struck cut shifted swapped")
 _AFTER = each("to from for off back at until til on in and by with through of onto as")
 _EXISTING = stem_set("exist show appear list display include carry contain")
-_VANISHED = each("came vanished disappeared went fell")
+_VANISHED = each("gone came vanished disappeared went fell")
 _AWAY = (["off"], ["back"], ["from"], ["away"])
 _STAYING = stem_set("check leave arrive stay sleep depart")
 _COPIES = stem_set("invoice receipt copy")
+_BOOKED = each("credit refund reimburs")
+"""What is given by being booked."""
+_LAPSED = stem_set("time chance deadline window period option possibility opportunity offer moment hope availability")
+"""What is gone to no good."""
+_LEFT = _LAPSED | stem_set("suite room rooms deluxe")
 _POOLS = stem_set("pool inventory stock block sale")
 _STATIVE = _STANDS | each("is are")
 _IRREGULAR = PLAIN_PAST | _STRUCK | _VANISHED
+_FIGURES = (Is.TIME, Is.DATE, Is.NUMBER)
 _AGREED = (["it", "is", "agre"], ["that", "is", "agre"])
 
 
@@ -78,6 +84,8 @@ def told(clause: Clause, found: set[str]) -> None:
         return
     if (past and (_by_nobody(clause) or _gone(clause))) or _is_so(clause):
         found.add(DONE)
+    elif past and row[0] in ("i", "we") and row[-1] == "list" and "you" in row:
+        found.add(PENDING)  # "I've noted you on the late check-out list"
     elif past and _deed(clause):
         found.add(DEED if _about_nothing(clause) else DONE)
     elif (len(row) < 6 and _stays(clause)) or (("not" in row or "no" in row) and _never(clause)):
@@ -104,6 +112,7 @@ def _is_so(clause: Clause) -> bool:
         or ("back" in row and _back(row))
         or ("longer" in row and _ceased(row))
         or (clause.now and _now(clause))
+        or (clause.words[-1].text == "yours" and len(row) < 5 and row[-2] in _GOODS)
     )
 
 
@@ -159,13 +168,16 @@ def _headline(clause: Clause) -> bool:
         len(row) < 2
         or len(row) > 12
         or THINGS.isdisjoint(row[:7])
-        or not _VERBAL.isdisjoint(row)
-        or clause.dets[0] in ("a", "an")
+        or not _VERBAL.isdisjoint(row[: min((comma for comma in clause.commas if comma > 1), default=len(row))])
+        or (clause.dets[0] in ("a", "an") and row[0] not in _BOOKED)
     ):
         return False
     for at in range(1, min(len(row), 7)):
         text = words[at].text
-        if (text.endswith("ed") and row[at] not in NEUTRAL and text not in _AMBIGUOUS) or text in _STRUCK:
+        if text == "given" and row[at + 1 : at + 2] == ["back"] and _BOOKED.isdisjoint(row[:at]):
+            return not clause.dets[at]  # "all rooms given back"
+        booked = text == "booked" and not _BOOKED.isdisjoint(row[: min(at, 3)])
+        if (text.endswith("ed") and (booked or row[at] not in NEUTRAL) and text not in _AMBIGUOUS) or text in _STRUCK:
             return (
                 not clause.dets[at]
                 and words[at - 1].kind in (Is.WORD, Is.NUMBER, Is.AMOUNT)
@@ -187,11 +199,28 @@ def _gone(clause: Clause) -> bool:
     """As in "the 75 came off", "the resort fee has vanished from the folio"."""
     row, words = clause.row, clause.words
     for at in range(1, min(len(row), 9)):
+        if words[at].text == "gone" and _gone_from(clause, at):
+            return True
         if words[at].text in _VANISHED and row[at + 1 : at + 2] in _AWAY:
             before = row[:at]
+            if before[-4:-1] == ["you", "do", "not"]:
+                before = before[:-4]  # "the rooms you don't need went back into sale"
             landed = not _GOODS.isdisjoint(before) or any(token.kind in (Is.AMOUNT, Is.NUMBER) for token in words[:at])
             return landed and _STILL.isdisjoint(before) and MODAL.isdisjoint(before) and "you" not in before
     return False
+
+
+def _gone_from(clause: Clause, at: int) -> bool:
+    """As in "the earlier one's gone", "your no-show fee's gone", where "is" is not heard: no "chance gone"."""
+    row = clause.row
+    subject = row[:at]
+    return (
+        not THINGS.isdisjoint(subject[-1:])
+        and at < 6
+        and _LEFT.isdisjoint(subject)
+        and _VERBAL.isdisjoint(subject)
+        and (at + 1 == len(row) or at + 1 in clause.commas or row[at + 1] in _AFTER)
+    )
 
 
 def _now(clause: Clause) -> bool:
@@ -274,7 +303,7 @@ def _state(clause: Clause) -> bool:
         if not _STILL.isdisjoint(subject) or not MODAL.isdisjoint(subject) or row[0] in ("what", "where", "how"):
             return False
         amount = any(token.kind in (Is.AMOUNT, Is.NUMBER) for token in words[:at])
-        if THINGS.isdisjoint(subject) and not amount:
+        if (THINGS.isdisjoint(subject) and not amount) or not _LAPSED.isdisjoint(subject):
             return False
         rest = row[at + 1 : at + 8]
         rest = rest[: rest.index("and")] if "and" in rest else rest
@@ -334,8 +363,9 @@ def _may(clause: Clause) -> bool:
     return (
         row[0] == "you"
         and row[1:2] in (["can"], ["may"])
+        and "or" not in row
         and len(row) > 3
         and row[2] in _ALLOWED
-        and any(token.kind in (Is.TIME, Is.DATE, Is.NUMBER) for token in clause.words)
+        and ("no" in row or "fre" in row or any(token.kind in _FIGURES for token in clause.words))
         and not any(token.kind is Is.AMOUNT for token in clause.words)
     )

@@ -40,7 +40,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "email",
-            ("email", "email (address|account|id|contact)", "e mail", "e mail address", "electronic address", "mail (address|account)", "electronic mail", "mail"),
+            ("email", "email (address|account|id|contact)", "e mail", "e mail address", "electronic address", "mail (address|account)", "electronic mail", "electronic mail address", "mail"),
             ("My e-mail is {value}.", "It's {value}.", "You can use {value}.", "The e-mail address is {value}."),
             "email",
         ),
@@ -49,7 +49,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "phone",
-            ("phone", "(phone|contact|callback|daytime|call back) number", "number (to|we can|i can|we could|can we|can i|should we) (reach|call|contact|ring|phone|get|use to) ", "(reach|call|ring) you (on|at|under)", "number (can|could|should|may|will|would) (we|i|manager|team|they|someone|colleague|he|she) (reach|call|contact|ring|phone|get|use)", "number to (reach|call|ring|contact)", "number where (we|i|you|they)", "best number", "landline", "number to (dial|ring)"),
+            ("phone", "(phone|contact|callback|daytime|call back) number", "phone contact", "number (to|we can|i can|we could|can we|can i|should we) (reach|call|contact|ring|phone|get|use to) ", "(reach|call|ring) you (on|at|under)", "number (can|could|should|may|will|would) (we|i|manager|team|they|someone|colleague|he|she) (reach|call|contact|ring|phone|get|use)", "number to (reach|call|ring|contact)", "number where (we|i|you|they)", "best number", "landline", "number to (dial|ring)"),
             ("My phone number is {value}.", "It's {value}.", "You can reach me on {value}."),
             "phone",
         ),

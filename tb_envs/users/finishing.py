@@ -57,6 +57,10 @@ _NOBODY = each("nobodi noon")
 _DRAFTS = stem_set("aside draft provisionally placeholder tentatively provisional tentative")
 _PUT = each("put set add plac list note enter")
 _LISTS = stem_set("waitlist waiting wait queue")
+_STRANGERS = stem_set("guest guests somebody someone group customer family party person people")
+_LISTED = each("guest breakfast park allergi wak wake bil invoic invoice inventori not")
+"""Kinds of lists on which a thing is as good as done."""
+_ONTO = each("on to onto")
 _NONE = each("nothing no none neither nobodi")
 _AGAIN = each("is are was were")
 _SAME = each("put set split cut reset")
@@ -77,8 +81,12 @@ _STRONG = stem_set(
 )
 """Deeds that are told of a colleague in the plain past."""
 _STAFF = THIRD | each("housekeep recept colleagu they she he")
+_PLAINLY = stem_set("clearly plainly visibly publicly openly prominently always regularly")
+_RELATIVE = each("who which")
 _MISTAKES = each("mistak mistakenli wrongli accident accidentali error twice")
 _CASES = TICKETS | each("claim matter complaint fil question")
+_FILING = stem_set("file lodge open raise submit register log start")
+_CLAIMS = stem_set("claim inquiry enquiry request case complaint dispute query investigation application ticket report")
 _LODGING = each("submit lodg")
 _GIVING = each("send giv brought bring tak mail email")
 _BESIDE = each("next besid where asid apart front there open")
@@ -132,6 +140,12 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
     else:
         if at > 8:
             agent = not _WE.isdisjoint(row[:at]) and "you" not in row[:at]
+    if aux in ("was", "were") and "say" in row[:at] and not (agent or been):
+        return  # "she says the drinks were ordered to the room"
+    if at and row[at - 1] in _PLAINLY and aux in ("is", "are"):
+        return  # "the price is clearly posted"
+    if row[0] in _RELATIVE and not (agent or aux or been):
+        return  # "…, who handle requests made by representatives"
     if future:
         found.add(KEPT if negative and row[0] in _NO_MORE and word in DONE_VERBS else PROMISE)
         return
@@ -150,11 +164,16 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
         return
     if word == "put" and rest[:2] == ["you", "through"]:
         return
-    if word in _PUT and not _LISTS.isdisjoint(rest):
+    if word in _PUT and (
+        not _LISTS.isdisjoint(rest) or ("list" in rest and not _ONTO.isdisjoint(rest) and _LISTED.isdisjoint(rest))
+    ):
         found.add(PENDING)
         return
     if word == "send" and "question" in rest:
         found.add(TICKET)
+        return
+    if word in _FILING and _with_others(clause, at):
+        found.add(PENDING)
         return
     if word in PENDING_VERBS and (
         _third(clause, at, rest) or TICKETS.intersection(rest) or TICKETS.intersection(row[:at])
@@ -186,6 +205,8 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
         elif word in ("fil", "log", "record", "register") and REPORTS.intersection(row):
             found.add(DONE)
         return
+    if rest[:1] == ["to"] and rest[1:2] and rest[1] in _STRANGERS:
+        return  # "they were credited to someone else's account"
     if (
         _checking(rest)
         or BOOKKEEPING.intersection(rest[:4])
@@ -235,7 +256,7 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
         return
     if aux == "hav" and not been and not agent and word in INTRANSITIVE:
         return
-    last = at == len(row) - 1 and at < 4
+    last = at == len(row) - 1 and at < 4 and row[at - 1] not in _STRANGERS
     bare = headline or (last and not any(here in ("you", "i", "we", "be") for here in row[:at]))
     if not (
         agent
@@ -315,6 +336,13 @@ def past(clause: Clause, at: int) -> bool:
     if text in _SAME and at and clause.row[at - 1] in _BEFORE_BASE:
         return False
     return text.endswith("ed") or text in PLAIN_PAST
+
+
+def _with_others(clause: Clause, at: int) -> bool:
+    """As in "I've filed a claim for the missing nights with the loyalty office"."""
+    row = clause.row
+    near = next((near for near in range(at + 2, min(at + 9, len(row))) if row[near] == "with"), 0)
+    return near > 0 and not THIRD.isdisjoint(row[near + 1 : near + 5]) and not _CLAIMS.isdisjoint(row[at + 1 : near])
 
 
 def _checking(rest: list[str]) -> bool:

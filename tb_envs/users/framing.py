@@ -11,17 +11,22 @@ from dataclasses import dataclass
 from .checking import NAMES, points
 from .clauses import Clause
 from .consents import PLEAS, consents_to
-from .lexicon import QUESTION_WORDS
-from .moods import CHECKED, UNSURE, checks, tag
+from .lexicon import ACTION_OF, QUESTION_WORDS
+from .moods import CHECKED, TAGS_ON, TO_BE, UNSURE, checks, tag
 from .phrases import Span
 from .readings import MINE, plans, plans_it
-from .recalling import framed, names_it, wishes
-from .words import each
+from .recalling import framed, matched, names_it, prelude, what_you_want, wishes
+from .values import NUMBERS
+from .words import Is, each
 
 _WOULD_YOU = ["would", "you", "lik"]
 WHAT_YOU = ["is", "that", "what", "you"]
 _NOTED = each("dates date nam surnam number detail spel address email")
+_TAGGING = TO_BE | each("can could would")
 _BE = each("is was would")
+_OFFERED = each("i we me us or instead rather another")
+_ACCEPTED = each("is are that both all everything it okai alright fin good agre do you so")
+_SHOWN = each("see system screen record fil not")
 _NOTHING = frozenset[str]()
 
 
@@ -59,13 +64,13 @@ def frame_of(heard: Sequence[Clause], found: Sequence[list[Span]]) -> Frame:
     out = Frame([""] * size, [False] * size, [False] * size, [False] * size, [False] * size)
     for at, clause in enumerate(heard):
         if clause.question:
-            told = out.tags[at] = tag(clause)
+            told = out.tags[at] = tag(clause) or _tagged_on(heard, at)
             if told == CHECKED:
                 out.sure_at = clause.sentence
             out.pointing[at] = points(clause)
-            out.checked[at] = told == CHECKED or checks(clause, told) or _names(heard, found, at)
+            out.checked[at] = told == CHECKED or checks(clause, told) or matched(clause) or _names(heard, found, at)
         elif "check" in clause.labels:
-            out.checked[at] = checks(clause, "")
+            out.checked[at] = checks(clause, "") or matched(clause)
     if True in out.pointing or True in out.checked:
         out.checking = True
         out.about = _about(heard, found, out)
@@ -75,10 +80,28 @@ def frame_of(heard: Sequence[Clause], found: Sequence[list[Span]]) -> Frame:
         if clause.sentence != out.sentence and framed(clause) and QUESTION_WORDS.isdisjoint(clause.row):
             out.sentence = clause.sentence
             out.checking = out.sure = True
-        out.wished[at] = wishes(clause)
+        wished = out.wished[at] = wishes(clause)
+        if clause.question and ((wished and _restates(heard, found, at, out.wished)) or what_you_want(clause)):
+            out.sentence = clause.sentence
+            out.checking = out.sure = True
         if clause.question or "consent" in clause.labels or not PLEAS.isdisjoint(clause.row):
             out.consents[at] = _asks_leave(heard, at, out)
     return out
+
+
+def _tagged_on(heard: Sequence[Clause], at: int) -> str:
+    """As in "you stayed five nights, did you?", "Ms Berg, is it?": a tag on a clause with a value in it."""
+    row = heard[at].row
+    if len(row) != 2 or not at or row[0] not in _TAGGING or row[1] not in TAGS_ON:
+        return ""
+    before = heard[at - 1]
+    if before.sentence != heard[at].sentence:
+        return ""
+    if "not" in before.row:
+        before.question = before.question or before.row[0] == "you"  # "you don't have your booking number, do you?"
+        return ""
+    told = before.values or len(before.capitals) > 1 or any(token.text in NUMBERS for token in before.words)
+    return CHECKED if told else ""
 
 
 def _asks_leave(heard: Sequence[Clause], at: int, out: Frame) -> bool:
@@ -91,6 +114,8 @@ def _asks_leave(heard: Sequence[Clause], at: int, out: Frame) -> bool:
     told = leave and row[0] in ("is", "are") and not _NOTED.isdisjoint(row) and "if" not in row
     if told and not any(map(plans, heard)):
         leave, out.checking = False, True  # "… are both dates fine?"
+    if clause.question and len(row) < 5 and _ACCEPTED.issuperset(row) and at and _tells_values(heard[:at]):
+        leave, out.checking = False, True  # "Card 4417, booking BK-90001. Okay?"
     if leave and row[0] == "you" and at and "me" not in row:  # "if I understand you well, you want to cancel?"
         leave = heard[at - 1].sentence != clause.sentence or "check" not in heard[at - 1].labels
     if leave and "instead" in row and "you" in row[:3] and not clause.values:
@@ -105,6 +130,36 @@ def _asks_leave(heard: Sequence[Clause], at: int, out: Frame) -> bool:
     return leave
 
 
+def _restates(heard: Sequence[Clause], found: Sequence[list[Span]], at: int, wished: Sequence[bool]) -> bool:
+    """As in "just so I get it: you want the fee back?", "you want the fee back?"."""
+    clause = heard[at]
+    row = clause.row
+    if not QUESTION_WORDS.isdisjoint(row):
+        return False
+    you = row.index("you")
+    if not _OFFERED.isdisjoint(row[you:]):
+        return False
+    if you:
+        return prelude(row[:you])  # "in other words you want to add rooms?"
+    before = at - 1
+    while before >= 0 and wished[before] and heard[before].sentence == clause.sentence:
+        before -= 1
+    if before >= 0 and heard[before].sentence == clause.sentence:
+        return not (found[before] or heard[before].question) and prelude(heard[before].row)
+    return row[1] in ("want", "wish") and row[2:3] != ["to"] and len(row) > 3 and not clause.values
+
+
+def _tells_values(heard: Sequence[Clause]) -> bool:
+    """Whether an id, an address or what the records show is told, and nothing planned."""
+    told = False
+    for clause in heard:
+        if not ACTION_OF.keys().isdisjoint(clause.row) or plans(clause):
+            return False
+        kinds = [clause.words[place].kind for place in clause.values]
+        told = told or Is.ID in kinds or Is.EMAIL in kinds or (bool(kinds) and not _SHOWN.isdisjoint(clause.row))
+    return told
+
+
 def _names(heard: Sequence[Clause], found: Sequence[list[Span]], at: int) -> bool:
     clause = heard[at]
     if not clause.capitals or clause.row[0] not in _BE:
@@ -114,7 +169,11 @@ def _names(heard: Sequence[Clause], found: Sequence[list[Span]], at: int) -> boo
 
 
 def _about(heard: Sequence[Clause], found: Sequence[list[Span]], out: Frame) -> frozenset[str]:
-    asking = {c.sentence for at, c in enumerate(heard) if c.question and (out.checked[at] or out.pointing[at])}
+    asking = {
+        c.sentence
+        for at, c in enumerate(heard)
+        if (c.question or c.row[0] == "check") and (out.checked[at] or out.pointing[at])
+    }
     return frozenset(
         span.means.fact
         for at, clause in enumerate(heard)

@@ -22,6 +22,7 @@ _JUDGING = stem_set(
 _OPEN = each("decid answer repli respond rul review examin consid assess weigh investig studi evalu")
 _BACK = each("you us back me into through touch over")
 _ASKED = each("ask told tell inform writ instruct messag alert ring cal contact put brought bring took tak consult")
+_BASES = each("ask tell call ring write message alert contact inform")
 _MATTERS = stem_set(
     "yours case file request claim matter question complaint wish message paperwork papers application appeal inquiry"
     " enquiry application form change refund bill charge charges stay stays booking it that this"
@@ -76,8 +77,13 @@ def others(clause: Clause, found: set[str]) -> None:
 
 
 def _says_yes(clause: Clause) -> bool:
-    """As in "she said yes", "my manager agreed to it"."""
+    """As in "she said yes", "my manager has agreed to it"."""
     row = clause.row
+    if "agre" in row and _NOT.isdisjoint(row) and not _PARTIES.isdisjoint(row[:4]):
+        at = row.index("agre")
+        rest = row[at + 1 :]
+        if clause.words[at].text == "agreed" and at < 6:
+            return not rest or (rest[0] in ("it", "that", "to", "with") and not THINGS.isdisjoint(rest[:3]))
     if "yes" not in row:
         return False
     at = row.index("yes")
@@ -132,6 +138,8 @@ def _asked(clause: Clause) -> bool:
             return row[at + 1 : at + 2] == ["by"] and not _HOUSE.isdisjoint(row[at + 2 : at + 6])
         if word in _ASKED and at:
             before = row[:at]
+            if clause.words[at].text in _BASES:
+                continue  # "I've had a call from my boss"
             if before[-1] == "been":
                 return not _HOUSE.isdisjoint(before)
             if "hav" in before and row[0] in ("i", "we"):
@@ -150,6 +158,8 @@ def _lies(clause: Clause) -> bool:
     for at, word in enumerate(row[1:8], 1):
         if word in _ARRIVED or (word in ("is", "are", "hav") and not _DESKS.isdisjoint(row[at:])):
             if word in _BEING and row[at + 1 : at + 2] not in _PLACED:
+                if row[at + 1 : at + 2] == ["go"]:
+                    continue  # "it's gone to my manager"
                 return False
             if _MATTERS.isdisjoint(row[:at]) and "ball" not in row and word != "hav":
                 return False
@@ -177,7 +187,7 @@ def _unchanged(clause: Clause) -> bool:
     for at, word in enumerate(row):
         if word in _STAYING and at:
             before = row[max(0, at - 4) : at]
-            if not _NOT.isdisjoint(before) or "you" in before or "i" in before:
+            if not _NOT.isdisjoint(before) or "you" in before or "i" in before or before[-2:-1] == ["one"]:
                 return False
             if clause.words[at].text not in _STAYS or clause.dets[at]:
                 continue

@@ -77,6 +77,8 @@ class Understood:
     """"Is that correct?" about no value."""
     alternative: bool = False
     question: bool = False
+    lost: bool = False
+    """It asks for something, too, that is none of the customer's facts."""
     known: bool = False
     """Some of it is about business, or at least English."""
     second: bool = False

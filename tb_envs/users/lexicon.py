@@ -57,7 +57,7 @@ LOOK = stem_set(
 )
 PENDING_VERBS = stem_set(
     "escalate forward pass refer hand route submit transfer request queue flag redirect raise file open lodge relay"
-    " connect notify send create log assign place put initiate"
+    " connect notify send report create log assign place put initiate"
 )
 THIRD = stem_set(
     "manager team department supervisor colleague specialist desk office approval review ticket case finance billing"
@@ -90,13 +90,14 @@ DOMAIN = stem_set(
     " folio item minibar housekeeping note suite upgrade dog pet car plate loyalty status confirmation arrival departure today tomorrow hour day week month customer company detail information option"
     " plan tier member approval note message offer terms condition period window status reason standard full free"
 )
-COMMON = each(
+_COMMON = (
     "i you he she it we they me him us them is are was be been being am do does did have has had will would can could"
     " should may might must not no yes and or but if of to in on at for with from by about as that this there here what"
     " which who when where why how so then than because okay sure great good fine thank thanks hello hi sorry right all"
     " more most other one two get got go see know think need want like make take give say tell come look up out over"
     " into your my our the a an its"
 )
+COMMON = each(_COMMON) | stem_set(_COMMON)
 
 LABELS: dict[str, tuple[str, ...]] = {
     "ask": (
@@ -123,7 +124,7 @@ LABELS: dict[str, tuple[str, ...]] = {
     ),
     "whole": (
         "(verify|confirm|prove|establish|check|validate|authenticate) (who you are|yourself|account|that it is you|it is you|that you are who|that i am speaking|that you are guest|that you are holder|ownership|holder)",
-        "verify you", "identify (yourself|you)", "identity", "authenticate", "you are (right|correct|actual|rightful|same|real|very) (person|guest|holder|owner|customer)", "you are who you (say|claim)", "prove (it|that) (is|that) you", "identification", "who you are", "prove it is you", "pass security",
+        "verify you", "identify (yourself|you)", "(form|kind|sort|type|piece|bit|means|way) of (verification|proof|identification|validation|authentication)", "(some|any|sufficient|suitable) (verification|identification)", "proof (of identity|that it is you|it is you|that you are)", "you prove", "you are (account|booking|main|lead|registered) (holder|owner|guest)", "identity", "authenticate", "you are (right|correct|actual|rightful|same|real|very) (person|guest|holder|owner|customer)", "you are who you (say|claim)", "prove (it|that) (is|that) you", "identification", "who you are", "prove it is you", "pass security",
         "(all|every|full|complete|some|more|further|other|personal|necessary|relevant|required|basic|additional|few|guest|customer|profile|booking|account|stay|of|verification|identification|security|identifying|with|for) (details|information|data|particulars|credentials)",
         "(share|provide|give|send|tell|need|require|have|take|get|grab|collect|confirm|verify) (|me|us) (|with|down) (details|information|particulars|credentials|data)",
         "(security|identification|verification) (check|question|process|procedure|step)", "everything (you have|about)", "(details|data|information) from (profile|account|booking|you)", "(about|introduce) yourself",
@@ -163,7 +164,7 @@ LABELS: dict[str, tuple[str, ...]] = {
         "to (confirm|recap|summarise|sum up|repeat|double-check)", "let (me|us) (confirm|recap|summarise|repeat|double-check|verify|read|run through|make sure|check i have|sum up|play)", "making sure", "make sure", "correct me if",
         "is (that|it) what (you|we|i)", "is not (it|that)", "do not you", "are not you", "is that", "(read|say) (it|that) back", "if i understand", "as i understand", "would that be", "that would be", "(can|may|could) (i|you) confirm",
         "(confirm|verify|validate|acknowledge) (that|if|whether|it is|following|below)", "i (take it|believe|assume|gather)", "i understand (you|that)", "i (have|got) (you|it|that) (down|as)", "you (said|mentioned|are saying|stated)",
-        "am i (speaking|talking|chatting)", "speaking (with|to)", "talking (with|to)", "is this", "are you", "still (correct|right|valid)", "correct", "right", "yes", "confirm", "accurate", "(am i|are we) (speaking|talking)",
+        "that is you", "am i (speaking|talking|chatting)", "speaking (with|to)", "talking (with|to)", "is this", "are you", "still (correct|right|valid)", "correct", "right", "yes", "confirm", "accurate", "(am i|are we) (speaking|talking)",
     ),
     "alternative": (
         "(would|will) you (|rather) (like|prefer|want|take|consider|be interested|be open|fancy|care)", "(do|did) you (|rather) (prefer|want|fancy)", "would you rather", "which (one|option|would|do|alternative|suits|of)",
@@ -225,8 +226,8 @@ LABELS: dict[str, tuple[str, ...]] = {
         "(is|was|will|would) (that|it) (|be) (all|everything)", "that (be|is|covers) (all|everything)", "(help|assist) (you|) (further|more)", "need (anything|something|further|more help)", "have i (answered|covered|addressed|resolved|helped)", "(all|everything) you (need|needed|wanted)", "other way",
     ),
     "bye": (
-        "(goodbye|bye|farewell|cheerio|adieu|ciao|cya|bb|toodle|ta-ta)", "until (soon|later|tomorrow|then|we meet)", "remain for (me|us) to", "so long", "yours (faithfully|truly|sincerely|respectfully)", "(we|i) remain", "sleep well", "(good|pleasant|nice) (travels|journey|travel|trip|flight|stay)", "all (the|) best", "(have|much) fun", "(goodbye|bye) for now", "signing off", "we are (done|finished|through)", "over and out", "(catch|talk to) you (later|soon)", "until (next|another) (time|visit|stay)", "wish (you|all)", "hope (you|that you) enjoy", "(conversation|chat|session|call) (is|was) (concluded|closed|over|finished|ended|at end)", "good (night|bye)", "have (|very|yourself) (nice|great|good|lovely|wonderful|pleasant|fantastic|blessed|safe|excellent|beautiful|amazing) (day|evening|one|night|weekend|afternoon|morning|rest|week|trip|time|stay|journey|flight)", "take care",
-        "(thank you|thanks|thank) (|so much|very much) for (calling|contacting|choosing|reaching out|staying|chatting|speaking|getting in touch|call|time|business|loyalty|writing|visiting)", "see you", "all best", "look forward to", "hope to (see|welcome|serve)", "enjoy (|last|remaining|final) (stay|day|evening|weekend|trip|rest|holiday|night|morning|days|hours)", "safe (travels|journey|trip|flight)", "(close|end|closing|ending|conclude|disconnect|wrap up) (up) (chat|conversation|call|session)", "(close|end|closing|ending|conclude|disconnect|wrap up) (chat|conversation|call|session)", "wish you", "until next time", "speak soon", "(best|kind|warm) regards", "sincerely", "rest of day", "welcome you (again|back)",
+        "(goodbye|bye|farewell|cheerio|adieu|ciao|cya|bb|toodle|ta-ta)", "(until|till) (soon|later|tomorrow|then|we meet)", "remain for (me|us) to", "so long", "yours (faithfully|truly|sincerely|respectfully)", "(we|i) remain", "sleep well", "(good|pleasant|nice) (travels|journey|travel|trip|flight|stay)", "all (the|) best", "(have|much) fun", "(goodbye|bye) for now", "signing off", "we are (done|finished|through)", "over and out", "(catch|talk to) you (later|soon)", "until (next|another) (time|visit|stay)", "wish (you|all)", "hope (you|that you) enjoy", "(conversation|chat|session|call) (is|was) (concluded|closed|over|finished|ended|at end)", "good (night|bye)", "have (|very|yourself) (nice|great|good|lovely|wonderful|pleasant|fantastic|blessed|safe|excellent|beautiful|amazing) (day|evening|one|night|weekend|afternoon|morning|rest|week|trip|time|stay|journey|flight)", "take care",
+        "(thank you|thanks|thank) (|so much|very much) for (calling|contacting|choosing|reaching out|staying|chatting|speaking|getting in touch|call|time|business|loyalty|writing|visiting)", "see you", "all best", "look forward to", "hope to (see|welcome|serve)", "enjoy (|last|remaining|final) (stay|day|evening|weekend|trip|rest|holiday|night|morning|days|hours)", "safe (travels|journey|trip|flight)", "(close|end|closing|ending|conclude|disconnect|wrap up|finish|leave|terminate) (|up|that|off) (chat|conversation|call|session)", "(until|till) (|day of) arrival", "see you (on|at|then)", "wish you", "until next time", "speak soon", "(best|kind|warm) regards", "sincerely", "rest of day", "welcome you (again|back)",
     ),
     "greet": ("(hello|hi|hey|greetings|howdy)", "good (morning|afternoon|evening|day)", "welcome to", "(you have reached|through to|you are speaking to)", "nice to meet", "pleasure to", "name is", "at your service"),
     "smalltalk": ("how (are|is) (you|it|everything|day|today|things|life)", "(hope|trust) (you|that|day|all|it) (is|are|had|have|finds|find)", "how do you do", "how have you been"),

@@ -12,14 +12,16 @@ from .consents import shaped
 from .lexicon import QUESTION_WORDS
 from .words import each
 
-_HOW = each("about do feel suit sound if")
+_HOW = each("about do feel befit sound if")
 _PROPOSING = frozenset(("offer", "propos", "suggest", "alternativ", "alternativeli", "instead", "rather"))
 _HELPING = each("else goal help")
 _OFFERING = each("would want fanci prefer")
 _NO = each("not no")
 _MODAL_FIRST = each("would can could may shal should wil")
 _ACCEPTED = each("okai alright fin acceptabl agreeabl good suitabl convenient for with you")
-_CHOOSING = _PROPOSING | each("prefer option choos suit pick lik fanci choice")
+_AGREED = each("alright okai fin happi comfortabl agre content willing prepar ready")
+_CHOOSING = _PROPOSING | each("prefer option choos befit pick lik fanci choice")
+_PICKING = _CHOOSING - {"lik"}
 _TAG = each(
     "it is was your that so i we hav get got understand you do did wel properli entri information all here said say now"
     " then not correctli hear no or everything data as one record down"
@@ -36,15 +38,20 @@ _TAGGED = [
     for text in ("is it", "is so", "it is so", "is that so", "not so", "not tru", "is it not", "your", "was it")
 ]
 _GIST = each(
-    "correct right yes accurat true okai is that it all everything so what about problem issue matter case trouble"
+    "are ask after from us do me look to"
+    " correct right yes accurat true okai is that it all everything so what about problem issue matter case trouble"
     " complaint concern how gist issu point size you need want mean would lik of ask for hav i get request reason was"
     " thing"
 )
+_I_ASK = ["i", "ask"]
+_OPEN = each("what how where when who why whether if")
 _DO_YOU_HAVE = ["do", "you", "hav"]
 _GISTS = each("is was hav that")
 _COULD = (["could", "that", "be"], ["can", "that", "be"], ["could", "that", "be", "right"])
 _YOU = each("we you i they")
-_TO_BE = each("is are was were do hav wil")
+_YOU_IT = each("it that they you he she we i")
+TAGS_ON = each("it you they that")
+TO_BE = each("is are was were do hav wil")
 CHECKED, UNSURE = "checked", "unsure"
 
 
@@ -59,11 +66,21 @@ def tag(clause: Clause) -> str:
         return ""
     if _certain(row):
         return CHECKED
+    if (
+        row[-1] == "not"
+        and row[-3:-2] != []
+        and row[-3] in TO_BE
+        and row[-2] in TAGS_ON
+        and len(row) - 3 in clause.commas
+    ):
+        return CHECKED  # "…, was it not?"
     if gist(row) and row[2] != "what" and row[0] != "that":
         return CHECKED  # "is that the problem?", "have I got the gist?"
-    if row in _COULD or (row[-2:-1] == ["not"] and row[-1] in _YOU and row[-3:-2] != [] and row[-3] in _TO_BE):
+    if len(row) == 3 and "not" in row[1:] and row[0] in TO_BE and not _YOU_IT.isdisjoint(row[1:]):
+        return CHECKED  # "…, doesn't it?", "…, is it not?"
+    if row in _COULD or (row[-2:-1] == ["not"] and row[-1] in _YOU and row[-3:-2] != [] and row[-3] in TO_BE):
         return CHECKED  # "…, aren't we?", "could that be?"
-    if row[0] in _TO_BE and row[-1] in _CERTAIN and 2 < len(row) < 8 and QUESTION_WORDS.isdisjoint(row):
+    if row[0] in TO_BE and row[-1] in _CERTAIN and 2 < len(row) < 8 and QUESTION_WORDS.isdisjoint(row):
         return CHECKED  # "is the last name spelled correctly?"
     if row[-2:] == ["in", "order"] and len(row) < 6 and row[0] in ("is", "are", "everything", "all"):
         return UNSURE
@@ -111,6 +128,10 @@ def checks(clause: Clause, told: str) -> bool:
             return False  # "what is it that you want?"
         if row[at] == "is" and not _ACCEPTED.isdisjoint(row[at + 1 :]) and row[-1] in _ACCEPTED:
             return False  # "is that okay for you?"
+        if row[at] == "are" and row[at + 2 : at + 3] and row[at + 2] in _AGREED:
+            return False  # "are you all right with that?"
+        if row[at] == "you" and row[0] in ("what", "how"):
+            return False  # "what do you say?"
         return not (word in ("confirm", "right", "yes") and len(row) > 3 and "consent" in labels)
     if (len(row) == 1 and word in ("correct", "right", "accurat")) or (word == "to" and row[at - 1 : at] == ["is"]):
         return False
@@ -148,7 +169,7 @@ def offers(clause: Clause) -> bool:
     at = labels.get("alternative")
     if at is None and not (clause.question and row[0] in _OFFERING):
         return False
-    if row[0] == "would" and row[-1] == "you" and row[-2] in ("suit", "for") and clause.question:
+    if row[0] == "would" and row[-1] == "you" and row[-2] in ("befit", "for") and clause.question:
         return True  # "would Friday suit you?", "would Friday work for you?"
     if row[0] == "would" and row[-1] in ("do", "help", "work") and clause.question and row[1] not in ("it", "that"):
         return True  # "would a voucher do?"
@@ -177,7 +198,7 @@ def offers(clause: Clause) -> bool:
 def gist(row: list[str]) -> bool:
     """As in "is that the problem?", "is that what this is about?"."""
     size = len(row)
-    if size < 3 or size > 7 or row[0] not in _GISTS:
+    if size < 3 or row[0] not in _GISTS or size > (10 if row[2] == "what" else 7):
         return False
     return QUESTION_WORDS.isdisjoint(row[:2]) and _GIST.issuperset(row)
 
@@ -186,6 +207,8 @@ def informs(row: list[str]) -> bool:
     """As in "may I ask which colour it has?", "would you know …?", "may we be of any service?"."""
     if row[1:3] in (["we", "be"], ["i", "be"]) and "of" in row[3:5]:
         return True
+    if row[1:3] == _I_ASK and row[3:4] and row[3] in _OPEN and _PICKING.isdisjoint(row):
+        return True  # "may I ask what the weather's like?"
     if row[0] not in _MODAL_FIRST | {"do", "did"} or not _CHOOSING.isdisjoint(row):
         return False
     return any(word in _LEARNING for word in row[2:6])

@@ -39,6 +39,7 @@ _SELF = (["i", "am"], ["that", "is"], ["name", "is"])
 _STRANGERS = each("colleagu manager receptionist supervisor mine speak here")
 _ORDINARY = COMMON | DOMAIN
 _NUMBERS = frozenset(NUMBERS)
+_NUMBERED = (["in", "number"], ["was", "it"], ["is", "it"])
 _CALLED = (["is", "cal"], ["is", "nam"])
 """As in "your group is called …"."""
 
@@ -160,7 +161,8 @@ def _runs_on(value: Value, clause: Clause) -> bool:
     mine = [at for at, stem in enumerate(row) if stem in value.words and words[at].capital]
     if not 1 < len(mine) < len(value.words):
         return False
-    for at in (mine[0] - 1, mine[-1] + 1):
+    inside = mine[0] + 1 if mine[-1] - mine[0] == 2 else mine[-1] + 1  # "Northgate Church Choir"
+    for at in dict.fromkeys((mine[0] - 1, mine[-1] + 1, inside)):
         if 0 <= at < len(row) and words[at].capital and (at > 0 or mine[0] > 1):
             strange = row[at] not in value.words and words[at].kind is Is.WORD
             if strange and (at > mine[0] or (at > 0 and row[at] not in COMMON and row[at] not in DOMAIN)):
@@ -203,8 +205,10 @@ def _count(scene: Scene, value: Value) -> None:
         if token.text not in NUMBERS or "by" in row[max(0, at - 1) : at + 2]:
             continue  # "one by one"
         named = counts(row, at, value) or (
-            value.contested and at + 1 == len(row) < 8 and token.text != "one"
-        )  # "I count four"
+            (at + 1 == len(row) < 8 or (scene.checking and len(row) < 10 and row[at + 1 : at + 3] in _NUMBERED))
+            and token.text != "one"
+            and (value.contested or (scene.checking and scene.names(value)))
+        )  # "I count four", "the number of rooms was six, was it not?"
         if named and not denied(row, at):
             told = scene.checking and (not named or _MAY.isdisjoint(row))
             scene.judge(value, NUMBERS[token.text] == value.number, told or value.contested)

@@ -27,7 +27,7 @@ def end_meant(row: list[str]) -> str:
 
 def which_end(row: list[str], fact: str) -> str:
     """The one of two dates that is asked for: "what day would you leave?", "which night is the first?"."""
-    if _DAY.isdisjoint(row) or not _BOTH_ENDS.isdisjoint(row) or row.count("when") > 1:
+    if _DAY.isdisjoint(row) or not _BOTH_ENDS.isdisjoint(row[1:]) or row.count("when") > 1 or row[0] == "dates":
         return fact
     first, last = EITHER[fact]
     leaves, comes = not LEAVING.isdisjoint(row), not COMING.isdisjoint(row)

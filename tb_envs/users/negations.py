@@ -30,6 +30,7 @@ from .ends import (
     SAYING,
     TELLS,
     UNVERIFIED,
+    WAIT,
 )
 from .lexicon import ACTION_OF, CAPABLE, DONE_VERBS, LOOK
 from .words import Is, each
@@ -46,6 +47,8 @@ _ALONE = each("myself ourselv alone todai tonight")
 _NO = each("not no nothing none neither never nobody nor without")
 _SO_FAR = frozenset((("so", "far"), ("as", "yet"), ("to", "date"), ("til", "now"), ("thu", "far"), ("at", "present")))
 _STEPS = each("go mak do proceed tak process put send let act continu share work happen give")
+_OUGHT = each("wil should would do")
+_BRIEF = each("long minut moment second sec instant")
 _POINTS = each("now that date point moment here present todai")
 
 
@@ -74,6 +77,12 @@ def negations(clause: Clause, found: set[str]) -> None:
         before = row[at - 1] if at else ""
         before = "did" if at and clause.words[at - 1].text == "did" else before
         follow = row[at + 1 : at + 6]
+        if before in _OUGHT:
+            if not _BRIEF.isdisjoint(follow) and (follow[0] in ("be", "tak") or "long" in follow[:2]):
+                found.add(WAIT)  # "it won't take long", "that shouldn't be a minute"
+                continue
+            if before == "should":
+                continue  # "this should not have happened"
         if before in ("can", "could") and "done" in follow:
             found.add(REFUSED)
             continue

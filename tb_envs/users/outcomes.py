@@ -31,6 +31,7 @@ from .ends import (
     REFUSED,
     RULE,
     SOON,
+    TICKET,
     WAIT,
 )
 from .events import told
@@ -52,8 +53,13 @@ _DUTIES = each("need requir must subject")
 _MAY = each("can could may might")
 _WE = frozenset(("i", "we", "me", "us", "let"))
 _CASES = each("case request claim matter question decid issu refund point ticket answer outcom")
+_MATTERS = _CASES | each("cancel chang modifi upgrad wish complaint bil")
 _WISHES = each("wish request cas claim matter fil complaint")
 _LETTING = each("alow allow grant permit giv")
+_SPANS = each("moment minut second sec")
+_COMPARED = each("dearer cheaper higher lower longer shorter nicer better expensiv more les same available free")
+_COOLED = each("heat bed sheet volum music radiator light air sound tv temperatur cover")
+_LIKING = each("nobodi noon want not never hate would without if rather avoid")
 _PRETENDING = each("ignor forget disregard pretend imagin suppos")
 _LYING = each("is are li lie lay rest sit stai wait rest remain")
 _COMES = frozenset(("arriv", "com", "go", "appear", "show", "reach", "way"))
@@ -61,6 +67,7 @@ _SENDS = frozenset(("send", "email", "mail", "get", "receiv"))
 _WAITED = frozenset(("took", "needed", "waited", "lasted"))
 _SETTLED = frozenset((DONE, REFUSED, KEPT))
 _TOLD = frozenset((DONE, DEED, PENDING, "approved", "arrives"))
+_HARMS = each("harm damag injuri wrong")
 _FINISHED = [[it, be, "finish"] for it in ("it", "that", "all", "everything", "work") for be in ("is", "hav")]
 _TO_THEM = (["them"], ["him"], ["her"])
 _THEY = each("they he she")
@@ -69,7 +76,8 @@ _DENIED = frozenset((REFUSED, INABLE))
 _SUMS = each("fee charg pay amount sum pric cost money rat rul polici")
 _FEELING = each("sorri imagin understand upset hear see appreciat regret sad")
 _THAT = each("that how what why to hear when if whi")
-_CAUSES = each("as sinc")
+_TALKED = each("spoke spoken talked checked discussed word")
+_CAUSES = each("as since because")
 _OWN = each("right authoriti permit system login program role rank level remit power account let alow allow myself")
 _HANDED = stem_set("pass forward hand refer escalate transfer submit ask sent send")
 _JUDGING = each("decid decision answer review verdict approv investig examin assess rul look consid result")
@@ -104,7 +112,8 @@ def outcomes(clause: Clause) -> set[str]:
         and clause.words[min(at + 1, len(row) - 1)].text not in ("had", "bill", "bills")
         and (row[at + 1 : at + 2] != ["wil"] or row[at + 2 : at + 3] not in _WANTS)
     ):
-        found.add(PENDING)  # but not "I have your stay open"
+        talked = row[at] == "with" and at and clause.words[at - 1].text in _TALKED
+        found.add(TICKET if talked else PENDING)  # but not "I have your stay open"
     at = labels.get("contact")
     if (
         at is not None
@@ -122,6 +131,7 @@ def outcomes(clause: Clause) -> set[str]:
         "refused" in labels
         and labels["refused"] < hyp
         and not _listed(row, labels["refused"])
+        and not (row[labels["refused"]] == "tak" and labels["refused"] == 1 and len(row) < 6)
         and not _harmless(row, labels["refused"])
         and not softened(row, labels["refused"])
         and not (row[labels["refused"]] == "insist" and _SUMS.isdisjoint(row))
@@ -145,15 +155,22 @@ def outcomes(clause: Clause) -> set[str]:
         and not (at and not DATA.isdisjoint(row[:at]) and THINGS.isdisjoint(row[:at]))
     ):
         found.add(DONE)
-    if "with" in row and _handed(row):
+    if ("with" in row or "at" in row) and not _LYING.isdisjoint(row) and _handed(row):
         found.add(PENDING)
     verbs(clause, found)
     negations(clause, found)
+    if "turn" in row and "down" in row:
+        _turned_down(clause, found)
+    if DONE in found and clause.hyp_word == "before" and row[hyp + 2 : hyp + 3] == ["could"]:
+        found.discard(DONE)  # "it was closed again before I could save it"
     if found and too_early(clause):
         found -= _SETTLED
         found.add(NOT_YET)
     if (clause.now and _UNDONE.isdisjoint(found) and _state(clause)) or (
-        row[0] == "new" and ("is" in row or "are" in row) and not PRICES.intersection(row)
+        row[0] == "new"
+        and ("is" in row or "are" in row)
+        and PRICES.isdisjoint(row)
+        and _COMPARED.isdisjoint(row)  # but not "the new nights are a bit dearer"
     ):
         found.add(DONE)
     if not found and row in _FINISHED and clause.words[-1].text != "finish":
@@ -193,6 +210,20 @@ def _consoles(clause: Clause) -> bool:
     return False
 
 
+def _turned_down(clause: Clause, found: set[str]) -> None:
+    """As in "I have to turn the late check-out down", but not "I'll turn down the heating"."""
+    row = clause.row
+    at = row.index("turn")
+    down = row.index("down")
+    if not at < down < at + 9 or at > clause.hyp:
+        return
+    if _COOLED.isdisjoint(row) and _LIKING.isdisjoint(row[max(0, at - 5) : at]):
+        found.discard(WAIT)
+        found.add(REFUSED)
+    else:
+        found.discard(REFUSED)
+
+
 def _own_limit(clause: Clause) -> bool:
     """As in "because the system doesn't let me", "I have no right to": why the agent itself does not do it."""
     row = clause.row
@@ -212,14 +243,22 @@ def _no_end(clause: Clause, at: int) -> bool:
     row = clause.row
     if clause.words[min(at + 1, len(row) - 1)].text == "clear":
         return True  # "that is very clear"
+    if "go" in row[at : at + 3] and "to" in row[at + 2 : at + 4] and not THIRD.isdisjoint(row[at + 3 :]):
+        return True  # "it's gone to my manager"
     if row[at] == "all":
         return clause.words[min(at + 1, len(row) - 1)].text == "sorts"
     if row[at + 2 : at + 3] == ["go"] and _going(clause, at + 2):
         return True
+    if row[at] == "on" and "were" in row[:at]:
+        return True  # "some stays were left behind on the way"
     if row[at] == "you":
         return row[at + 2 : at + 3] == ["in"] and len(row) > at + 3 and THINGS.isdisjoint(row[at + 3 :])
+    if row[at] == "done" and "what" in row[max(0, at - 4) : at]:
+        return True  # "here is what I have done so far"
     if row[at] == "which":
         return row[at + 1 : at + 2] in (["is"], ["are"])
+    if row[at] == "done" and at and row[at - 1] in _HARMS:
+        return True  # "no harm done"
     return row[at] == "done" and ("myself" in row or "easili" in row or row[at + 1 : at + 2] in (["with"], ["part"]))
 
 
@@ -232,8 +271,12 @@ def waits(clause: Clause, at: int) -> bool:
     before = row[:at]
     if row[0] in _PRETENDING:
         return False  # "ignore the booking for a moment"
+    if before[-2:] == ["at", "that"]:
+        return False  # "none is free at this moment"
     if row[at] == "stand" and row[at + 2 : at + 3] not in ([], ["for"]):
         return False  # "we stand by the charges"
+    if "ago" in row[at : at + 4] and _SPANS.isdisjoint(row[row.index("ago", at) :]):
+        return False  # "it was refunded five minutes ago"
     if row[at] in _LETTING and "not" in before[-2:]:
         return False  # "the booking does not allow me to"
     if "thank" in before or (at and clause.words[at - 1].text in _WAITED):
@@ -324,7 +367,12 @@ def _has(row: list[str]) -> bool:
 
 def _handed(row: list[str]) -> bool:
     """As in "your request is with our bookings team"."""
-    at = row.index("with") if "with" in row else 0
+    if "with" not in row:  # "the refund is at head office now"
+        at = row.index("at") if "at" in row else 0
+        rest = row[at + 1 : at + 4]
+        there = at > 1 and row[at - 1] in _LYING and row[at - 2] in _MATTERS
+        return there and "desk" not in rest and not THIRD.isdisjoint(rest)
+    at = row.index("with")
     if not at or row[at - 1] not in _LYING or row[0] in ("i", "we"):
         return False
     rest = row[at + 1 :]

@@ -25,9 +25,15 @@ _FEES = stem_set(
 _ALTERS = stem_set(
     "lower lowered reduce reduced bring brought drop cut down up raise rise risen increase discount come go"
 )
-_STANDARD = stem_set("standard regular list usual ordinary rack tariff rule half-day before was were")
+_STANDARD = stem_set("ordinarily standard regular list usual ordinary rack tariff rule half-day before was were")
 _AGENTS = each("i we")
 _WILL = each("would wil could can")
+_COMES_BACK = stem_set("back refund refunded return returned refundable reimbursed release")
+_WAIVING = stem_set("waive waived zero nothing")
+_DROPPED = stem_set("drop dropped scrap scrapped lift lifted cancelled removed forgo")
+_PAYING = stem_set("cost pay owe price total fee charge is due")
+_COUNTS = {"two": 2, "thre": 3, "three": 3, "four": 4, "five": 5, "fiv": 5, "six": 6, "seven": 7, "eight": 8, "ten": 10}
+_HANDS = each("giv hand return bring turn send")
 _WHOLE = stem_set("new stay booking")
 
 
@@ -35,7 +41,16 @@ def payable(sentences: Sequence[Sentence]) -> int | None:
     """The price in cents: a sum or difference, else the amount in the question, else next to "fee", else the last."""
     if _told_free(sentences):
         return 0
-    heard = [(sentence, at, amount) for sentence in sentences for at, amount in due(sentence)]
+    heard = [(sentence, at, amount) for sentence in sentences if sentence.amounts for at, amount in due(sentence)]
+    if heard:
+        kept = [item for item in heard if not _deposit(item[0].row, item[1])]
+        if not kept and any(not _COMES_BACK.isdisjoint(sentence.row) for sentence in sentences):
+            return 0  # "it is free, we only take a refundable deposit of USD 150"
+        heard = kept or heard
+        if _forgiven(sentences):
+            heard = [item for item in heard if not _overtaken(sentences, item[0], item[1])]
+            if not heard:
+                return 0
     if not heard:
         if any(free(sentence.row) for sentence in sentences):
             return 0
@@ -82,7 +97,58 @@ def due(sentence: Sentence) -> list[tuple[int, int]]:
         if not _returned(row, at) and not _old(row, at) and not _spent(sentence, at)
     ]
     sums = [(at, amount) for at, amount in mine if not _rate(row, at)]
-    return sums or mine
+    if mine and not sums:
+        times = _times(row, [at for at, _ in sentence.amounts])
+        return [(at, amount * times) for at, amount in mine] if times > 1 else mine
+    return sums
+
+
+def _times(row: Sequence[str], amounts: Sequence[int]) -> int:
+    """How many nights, rooms or the like a rate is told for, at most a hundred; 1 where it is not told."""
+    for at, word in enumerate(row):
+        if word in _UNITS:
+            for near in range(max(0, at - 2), at):
+                told = "" if near in amounts else row[near]
+                number = int(told) if told.isdecimal() and len(told) < 3 else _COUNTS.get(told, 0)
+                if number > 1:
+                    return number
+    return 1
+
+
+def _deposit(row: Sequence[str], at: int) -> bool:
+    """As in "a deposit of USD 60", "a USD 60 deposit": it is no price where a price is told as well."""
+    lo, after = _start(row, at), _after(row, at)
+    beside = after[:1] == ["deposit"] or (after[1:2] == ["deposit"] and after[0] not in ("and", "plus", "with"))
+    return (beside or "deposit" in row[max(0, lo - 3) : lo]) and "non" not in row[max(0, lo - 5) : at + 4]
+
+
+def _forgiven(sentences: Sequence[Sentence]) -> bool:
+    """Whether a fee is said to be waived, or nothing to be paid."""
+    return any(not _WAIVING.isdisjoint(sentence.row) for sentence in sentences)
+
+
+def _overtaken(sentences: Sequence[Sentence], sentence: Sentence, at: int) -> bool:
+    """As in "normally USD 60, but the fee is waived", "it would be USD 60; for you it costs nothing"."""
+    begun = False
+    as_rule = usual(sentence, at) or "would" in sentence.row[max(0, at - 9) : at + 6]
+    for other in sentences:
+        begun = begun or other is sentence
+        start = at if other is sentence else 0
+        if begun and any(
+            (as_rule and word in _WAIVING and word != "nothing") or _costs_nothing(other.row, place)
+            for place, word in enumerate(other.row[start:], start)
+        ):
+            return True
+        if begun and as_rule and not _DROPPED.isdisjoint(other.row[start:]) and not other.amounts:
+            return True
+    return False
+
+
+def _costs_nothing(row: Sequence[str], at: int) -> bool:
+    """As in "so it costs you nothing", "you pay zero", "the cost is zero"."""
+    if row[at] not in ("nothing", "zero") or row[at + 1 : at + 2] in (["extra"], ["more"], ["else"]):
+        return False
+    return not _PAYING.isdisjoint(row[max(0, at - 4) : at])
 
 
 def free(row: Sequence[str]) -> bool:
@@ -132,13 +198,13 @@ def _returned(row: Sequence[str], at: int) -> bool:
     lo, after = _start(row, at), _after(row, at)
     if "waiv" in after or "away" in after or "awai" in after:
         return True  # "the usual fee of USD 60 is waived"
-    if not _BACK.isdisjoint(after[:3]):
+    if not _BACK.isdisjoint(after[:3]) and after[:1] != ["for"]:  # "USD 80 for giving the rooms back" is a fee
         return True
     for near in range(lo - 1, max(-1, lo - 6), -1):
         word = row[near]
         if word in _FEES or word in ("not", "no"):
             return False
-        if word == "back" and "giv" in row[max(0, near - 3) : near]:
+        if word == "back" and not _HANDS.isdisjoint(row[max(0, near - 3) : near]):
             return False  # "the fee for giving the rooms back is …"
         if word == "back" and "set" in row[max(0, near - 3) : near]:
             return False  # "it will set you back USD 130"
@@ -163,7 +229,10 @@ def _rate(row: Sequence[str], at: int) -> bool:
     if row[max(0, lo - 1) : lo] in (["x"], ["times"], ["×"]) or after[:1] in (["x"], ["times"], ["×"]):
         return True
     return (
-        not _EACH.isdisjoint(after[:3]) or bool(_UNITS.intersection(after[:1])) or bool(_EACH & set(row[lo - 1 : lo]))
+        (not _EACH.isdisjoint(after[:3]) and "whol" not in after)
+        or bool(_UNITS.intersection(after[:1]))
+        or not _EACH.isdisjoint(row[lo - 1 : lo])
+        or ("each" in row[max(0, lo - 6) : lo] and _SUM.isdisjoint(after[:2]))
     )
 
 

@@ -18,6 +18,7 @@ from .values import Value
 from .words import each
 
 _POINTERS = each("it that them one")
+_WHAT_I = (["what", "i"], ["what", "we"])
 _ELSE = each("instead rather alternativ alternativeli option offer propos suggest otherwise could might plac")
 """Words of a message that proposes something else than what was asked for."""
 
@@ -73,7 +74,9 @@ class Proposals:
         ]
         pointing = _pointing(heard)
         if not named and (heard.alternative or heard.consent):
-            marked = any(not _ELSE.isdisjoint(sentence.stems) for sentence in heard.sentences)
+            marked = any(
+                not _ELSE.isdisjoint(sentence.stems) or sentence.row[:2] in _WHAT_I for sentence in heard.sentences
+            )
             named = [
                 (known.offer, sentence)
                 for sentence in heard.sentences
@@ -97,7 +100,7 @@ class Proposals:
                 self._awaits = offer.name
                 return [Answer(f"asked_price:{offer.name}", (), "ask_price")]
             if offer.up_to is not None and price is not None and price > offer.up_to:
-                switched = self._instead(offer)
+                switched = [] if self._dear(offer.instead, offered, heard) else self._instead(offer)
                 if switched:
                     return [*out, *switched]
                 out.append(Answer(f"declined:{offer.name}", offer.says_no, "too_much"))
@@ -125,6 +128,14 @@ class Proposals:
         first = Answer(f"declined:{offer.name}", offer.says_no, "too_much")
         taken = self._take(other)
         return [first, taken if taken.says else taken._replace(generic="instead")]
+
+    def _dear(self, name: str, offered: Mapping[str, tuple[Offer, Sentence]], heard: Understood) -> bool:
+        """Whether the offer that would be taken instead is offered above its limit."""
+        if name not in offered:
+            return False
+        offer, sentence = offered[name]
+        price = _price_of(sentence, offer, offered, heard)
+        return price is not None and offer.up_to is not None and price > offer.up_to
 
     def _price(self, heard: Understood) -> list[Answer]:
         """A price without the offer's name: of the one that awaits it, or of the one already taken."""

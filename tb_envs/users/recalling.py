@@ -15,7 +15,7 @@ from .words import Is, Token, each, stem
 
 _NAMES = each("name surname caller")
 _TITLES = each("mr mrs ms miss dr")
-_PLACES = each("under for of as cal spel to be nam is read mr mrs ms miss dr")
+_PLACES = each("under for of as cal spel to be nam is read mr mrs ms miss dr find say one hav")
 """What stands right before a name that is told."""
 _NO_NAMES = frozenset(stem(name.lower()) for name in MONTHS) | stem_set(
     "monday tuesday wednesday thursday friday saturday sunday euro usd eur gbp english german suite deluxe spa"
@@ -24,18 +24,30 @@ _SELF = (["i", "am"], ["that", "is"], ["name", "is"])
 _STRANGERS = each("colleagu manager receptionist supervisor mine speak")
 _BE = each("is as was would read say spel be")
 _COURTESY = each("thank you got it get noted okai great perfect right alright so is that for hav i good number booking")
+_THANKS = _COURTESY | each("fin lovely super sur excellent cheer wonderful")
+_SAYS = (["it", "say"], ["it", "read"], ["i", "read"], ["i", "see"])
 _ECHO = _COURTESY | each("card end in with")
 _WISHES = each("lik want wish need prefer lov")
+_YOU_ASK = ["you", "are", "ask"]
 _FRAMED = each("correct right understand correctli properli")
 _IT = each("it that be")
+_WRITTEN = stem_set("spelled spelt written")
 _GATHERED = [["i", verb] for verb in ("tak", "gather", "assum", "understand", "believ", "suppos", "presum", "guess")]
 _FRAMES = each("do am hav if")
+_SPELLING = each("spel writ")
+_BEGINS = each("i to if let in so for we")
+_GRASPING = each(
+    "word understand follow get clear sur straight correct right recap sum short check confirm summari note record"
+)
+_SO = each("yes right correct")
 _LEAST = 4
 
 
 def framed(clause: Clause) -> bool:
     """As in "do I understand correctly that you …?": what follows in the sentence is restated."""
     row = clause.row
+    if clause.question and row[:3] == _YOU_ASK:
+        return row[3:4] in (["us"], ["me"], ["for"], ["that"], ["to"])  # "so you're asking us to move it?"
     if clause.question and row[0] in ("so", "i") and (row[1:3] if row[0] == "so" else row[:2]) in _GATHERED:
         return "you" in row
     return (
@@ -45,6 +57,29 @@ def framed(clause: Clause) -> bool:
         and not _FRAMED.isdisjoint(row[2:5])
         and not {"you", "that"}.isdisjoint(row[3:8])
     )
+
+
+def prelude(row: Sequence[str]) -> bool:
+    """As in "just so I get it", "to be clear", "if I've got it", "let me see if I follow"."""
+    return row[0] in _BEGINS and len(row) < 9 and not _GRASPING.isdisjoint(row)
+
+
+def what_you_want(clause: Clause) -> bool:
+    """As in "what you're after is the missing nights, yes?"."""
+    row = clause.row
+    if row[:2] != ["what", "you"] or "is" not in row[3:7]:
+        return False
+    return (row[-1] in _SO and len(row) - 1 in clause.commas) or row[3:5] == ["ask", "for"]
+
+
+def matched(clause: Clause) -> bool:
+    """As in "does that surname match yours?", "that's how it is spelled?", "just checking the surname is right"."""
+    row = clause.row
+    if clause.question:
+        if row[0] == "do" and "match" in row:
+            return (row[1] in ("that", "it") or row[-1] == "match") and len(row) < 8
+        return row[:3] == ["that", "is", "how"] and (row[-1] in _WRITTEN or not _SPELLING.isdisjoint(row[3:5]))
+    return row[0] == "check" and row[-1] in _FRAMED and len(row) < 9
 
 
 def wishes(clause: Clause) -> bool:
@@ -140,6 +175,8 @@ def _told(clause: Clause, at: int, span: Span | None, checked: bool, beside: boo
     if any(row[near : near + 2] in _SELF for near in range(max(0, at - 3), at - 1)) and not clause.question:
         return False
     before = row[at - 1] if at else ""
+    if not at and checked and row[1:3] in _SAYS:
+        return True  # "Berg it says on my screen"
     if span is not None:
         if at >= span.hi:
             return at == span.hi or before in _PLACES
@@ -163,6 +200,26 @@ def echoed(clause: Clause, known: Values) -> list[str]:
         return [value.fact for value in known.of["id"] if _slip(value.key, heard)][:1]
     if token.kind is Is.EMAIL:
         return [value.fact for value in known.of["email"] if _slip(value.text.lower(), token.text)][:1]
+    return []
+
+
+def misheard(clause: Clause, known: Values) -> list[str]:
+    """A name that is echoed wrongly, and nothing said besides: "Mrs Smith, okay", "Southgate Choir Society, thanks"."""
+    row, words = clause.row, clause.words
+    last = len(row) - 1
+    while last > 0 and row[last] in _THANKS:
+        last -= 1
+    if not last or last == len(row) - 1 or last > 4 or last + 1 not in clause.commas:
+        return []
+    if row[0] in _TITLES:
+        own = known.called
+        mine = [value.fact for value in known.of["name"] if value.group in _NAMES]
+        strange = last == 1 and _name_like(words[1]) and words[1].text.removesuffix("'s") not in own
+        return mine[:1] if strange else []
+    for value in known.of["name"]:
+        shared = sum(row[at] in value.words and words[at].capital for at in range(last + 1))
+        if shared > 1 and shared * 2 > last + 1 == len(value.words) and shared <= last:
+            return [value.fact]
     return []
 
 

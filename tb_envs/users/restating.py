@@ -28,12 +28,18 @@ _NUMERALS = {
     "hundred": 100,
     "thousand": 1000,
 }
+_TENFOLD = frozenset(stems(f"{_TEENS} {_TENS} ten eleven twelve hundred thousand"))
+_SUMMING = each("for in altogether total all together")
+"""What may stand after a sum of which the currency is understood."""
 _TELLING = MONTH_STEMS | _MONEY | HOURISH | EXAMPLES
 """Without one of these, and without a figure, a clause tells no date, hour, amount or example."""
 _PAID = frozenset(stems("charged paid amount total cost pay expected price"))
 _DISPUTED = _PAID | each("about disput claim")
 _MAY = each("can could may might")
 _PARTLY = each("only free first other rest these remain instead of more")
+_WHOLE = each("whole all total everything entire")
+_ROOM_TYPES = each("suite deluxe single double twin junior penthouse studio superior")
+_BILLED = (["on", "bil"], ["on", "there"], ["on", "folio"], ["on", "it"], ["on", "account"])
 _PHONE = 7
 """Digits of a telephone number, at least."""
 _SHORT = 9
@@ -67,6 +73,8 @@ def restated(
     scene = Scene(clause, found, known, checking, checking or consenting, out, named, about)
     if clause.values:
         out.amounts = _amounts(clause.words, clause.values)
+        if out.amounts and not _TENFOLD.isdisjoint(row):
+            out.amounts = sorted(out.amounts + _summed(clause.words))
         _exact(scene)
     elif telling and not _MONEY.isdisjoint(row):
         out.amounts = _worded(clause.words)
@@ -102,7 +110,9 @@ def _amounts(words: list[Token], places: list[int]) -> list[tuple[int, int]]:
             out.append((at, value))
         elif out and out[-1][0] == at - 2 and words[at - 3].text not in _CURRENCY and _coins(words, at):
             out[-1] = (at - 2, out[-1][1] + int(text))  # "36 dollars 50"
-        elif kind is Is.NUMBER and (_beside_currency(words, at) or (out and _bare_price(words, at))):
+        elif kind is Is.NUMBER and (
+            _beside_currency(words, at) or (out and _bare_price(words, at)) or _bare_sum(words, places, at)
+        ):
             number = cents(text)
             if number is not None:
                 out.append((at, number))
@@ -131,6 +141,36 @@ def _worded(words: list[Token]) -> list[tuple[int, int]]:
     return out
 
 
+def _summed(words: list[Token]) -> list[tuple[int, int]]:
+    """As in "25 dollars a night, seventy-five for the whole stay": the currency of a worded sum is understood."""
+    out: list[tuple[int, int]] = []
+    at, size = 0, len(words)
+    while at < size:
+        hi, number = _numeral(words, at)
+        if number > 9:
+            follow = words[hi].text if hi < size else ""
+            if follow in _SUMMING or words[hi].stem in _MONEY if hi < size else at > 0:
+                out.append((hi - 1, number * 100))
+        at = max(hi, at + 1)
+    return out
+
+
+def _numeral(words: list[Token], lo: int) -> tuple[int, int]:
+    """Where the number in words that begins at `lo` ends, and its value (0: there is none)."""
+    hi = lo
+    whole = part = 0
+    while hi < len(words) and (words[hi].text in _NUMERALS or (words[hi].text == "and" and hi > lo)):
+        number = _NUMERALS.get(words[hi].text, 0)
+        if number == 100:
+            part = (part or 1) * 100
+        elif number == 1000:
+            whole, part = (part or 1) * 1000, 0
+        else:
+            part += number
+        hi += 1
+    return hi, whole + part
+
+
 def _beside_currency(words: list[Token], at: int) -> bool:
     return bool(at and words[at - 1].text in _CURRENCY) or (at + 1 < len(words) and words[at + 1].text in _CURRENCY)
 
@@ -140,6 +180,24 @@ def _bare_price(words: list[Token], at: int) -> bool:
     text = words[at].text
     priced = at and words[at - 1].text in ("for", "at", "costs") and text.isdecimal() and len(text) > 1
     return bool(priced) and (at + 1 == len(words) or words[at + 1].text in ("or", "and", "more", "extra", "in", "per"))
+
+
+def _bare_sum(words: list[Token], places: list[int], at: int) -> bool:
+    """As in "320 for the whole stay", "90 in total", "suite for 149", "deluxe 90, suite 400": money, though unsaid."""
+    text = words[at].text
+    if not text.isdecimal() or len(text) < 2 or len(text) > 5:
+        return False
+    follow = words[at + 1].text if at + 1 < len(words) else ""
+    if follow in ("altogether", "together", "extra", "more"):
+        return True
+    if follow in ("for", "in") and at + 2 < len(words) and words[at + 2].text in _WHOLE:
+        return True
+    if not at:
+        return False
+    before = words[at - 1].text
+    if before in ("for", "at") and at > 1:
+        return words[at - 2].text in _ROOM_TYPES
+    return before in _ROOM_TYPES and any(near != at and near and words[near - 1].text in _ROOM_TYPES for near in places)
 
 
 def _coins(words: list[Token], at: int) -> bool:
@@ -171,7 +229,12 @@ def _exact(scene: Scene) -> None:
             for value in known.of["amount"]:
                 if value.number is not None:
                     named = scene.names(value) or value.group in scene.about
-                    told = scene.checking and (not _DISPUTED.isdisjoint(row) or len(row) < _SHORT)
+                    told = scene.checking and (
+                        not _DISPUTED.isdisjoint(row)
+                        or len(row) < _SHORT
+                        or (row[at + 1 : at + 2] == ["of"] and "bil" in row[at:])
+                        or any(row[near : near + 2] in _BILLED for near in range(at + 1, min(at + 5, len(row))))
+                    )
                     scene.judge(value, money[at] == value.number, scene.asking and (named or told))
         elif token.kind is Is.NUMBER:
             run, hi = token.text if token.text.isdecimal() else digits(token.text), at + 1

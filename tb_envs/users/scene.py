@@ -21,6 +21,10 @@ _RULES = each(
 _FREE = (["free", "until"], ["free", "til"], ["free", "befor"], ["free", "up"])
 _FILES = each("record system file data list book side end screen database computer note log register ledger folio")
 _SHOWS = each("show list say count record hav")
+_SHOWN = each("see hav find show")
+_SEEN = each("was were count say read")
+_SEERS = each("i it we there record system")
+"""As in "it was only 4 nights", "I count only 4 nights": no rule."""
 _OWN = each("booking stay")
 
 
@@ -81,7 +85,9 @@ def impersonal(clause: Clause) -> bool:
         return False
     if _SHOWS.isdisjoint(row) and any(det == "our" and row[at] not in _FILES for at, det in enumerate(clause.dets)):
         return True  # "our weekly pass is good for 7 nights"
-    return clause.general or clause.words[0].text == "guests" or any(token.text in _RULES for token in clause.words)
+    seen = not _SHOWN.isdisjoint(row) or (row[0] in _SEERS and row[1:2] != [] and row[1] in _SEEN)
+    rule = clause.usual or (clause.general and not seen)
+    return rule or clause.words[0].text == "guests" or any(token.text in _RULES for token in clause.words)
 
 
 def personal(clause: Clause) -> bool:

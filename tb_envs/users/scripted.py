@@ -13,11 +13,11 @@ Acts, for the order rules of a grader: `gave:F`, `confirmed:F`, `corrected:F`, `
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 
 from tb_envs.authoring.persona import Persona, Vocabulary
 
-from .checking import are_you
+from .checking import same_question
 from .courtesy import IDLES, Courtesy
 from .ends import DONE, NOT_FOUND, OBSTACLE, PENDING, REFUSED, WAIT
 from .heard import Understood
@@ -213,6 +213,8 @@ class ScriptedUser(Courtesy):
             self._give(fact, len(facts) > 1)
         if memory.owed:
             self._say(LINES["what_for"])
+        elif facts and heard.lost:
+            self._no_idea(heard)
         if not facts and heard.whole and not self._acts:
             self._say(LINES["identity_unknown"])
             self._act("unknown:identity")
@@ -248,7 +250,7 @@ class ScriptedUser(Courtesy):
             if not sentence.asks:
                 continue
             for secret, words in self._secrets:
-                if (sentence.has(words) or _same_question(sentence.stems, words)) and (
+                if (sentence.has(words) or same_question(sentence.stems, words)) and (
                     not secret.after or secret.after in self._done
                 ):
                     self._say(secret.says)
@@ -393,8 +395,3 @@ def _rhetorical(heard: Understood) -> bool:
         not one.inquires or (len(one.row) > 4 and one.row[-1] in _THIRD_PERSONS and one.row[-2] in _AUXILIARIES)
         for one in heard.sentences
     )
-
-
-def _same_question(heard: Set[str], listed: Sequence[Set[str]]) -> bool:
-    """Whether it asks in other words than the author's if the caller is the guest."""
-    return are_you(heard) and any(are_you(words) for words in listed)

@@ -17,10 +17,18 @@ if TYPE_CHECKING:
     from .understanding import Reading
 
 _ALL = each("both all everything detail")
+_IF = ["if"]
+_SURNAME = frozenset(("surname",))
+_EITHER = ["either"]
 _CONFIRM = ["can", "you", "confirm"]
 _ENDED = frozenset(("done", "deed", "refused", "kept"))
 _PREFER = (["prefer", "that"], ["prefer", "it"])
 _GRATIS = each("fre gratis complimentari waiv")
+_FORGIVING = each("waiv zero nothing drop")
+_DEEDS = frozenset(("done", "deed"))
+_CONDITIONS = each("waiv gratis complimentari deposit")
+_FURTHER = each("also too confirmation email invoic receipt send addition another")
+"""Words of a go-ahead that is asked for something else than what was just told."""
 _PROPOSAL = each("propos suggest proposal suggestion")
 _WHOSE = ("booking", "name", "surname", "caller")
 _LOOSE_NUMBER = ("booking", True)
@@ -31,7 +39,10 @@ def settled(reading: Reading) -> None:
     out, frame, heard = reading.out, reading.frame, reading.heard
     out.wishes = frame.sentence >= 0 or True in frame.wished
     if out.checking:
-        out.wrong += misnamed(heard, reading.found, reading.known, frame.about, [*out.right, *out.wrong])
+        about, last = frame.about, heard[-1]
+        if "spel" in last.row and last.question and not reading.found[-1]:
+            about = about | _SURNAME  # "I have Berk here. Is that how it's spelled?"
+        out.wrong += misnamed(heard, reading.found, reading.known, about, [*out.right, *out.wrong])
     _checks(reading)
     _values(reading)
     if _LOOSE_NUMBER in out.asks and "number" in out.sentences[-1].row:  # "your loyalty card: what is the number?"
@@ -39,6 +50,8 @@ def settled(reading: Reading) -> None:
         if any(fact != "booking" for fact, _ in named):
             out.asks = named
     _consent(reading)
+    if REFUSED in out.ends and out.asks and heard[-1].question:
+        _without(reading)
     if not out.known and not out.asks and len(heard[0].row) > 3:
         out.wrong = []  # gibberish with a number in it
     if out.consent:
@@ -62,6 +75,15 @@ def _checks(reading: Reading) -> None:
         out.right = [fact for fact in out.right if fact not in aside]
 
 
+def _without(reading: Reading) -> None:
+    """As in "I can't touch a booking without the date of birth. Do you have it?": nothing is refused yet."""
+    out = reading.out
+    for clause, spans in zip(reading.heard, reading.found, strict=True):
+        if "without" in clause.row and any(span.lo > clause.row.index("without") for span in spans):
+            out.sentences[clause.sentence].ends.discard(REFUSED)
+    out.ends = set[str]().union(*(sentence.ends for sentence in out.sentences))
+
+
 def _values(reading: Reading) -> None:
     """A value that is heard rightly and wrongly: rightly, unless the customer has two of the kind."""
     out, known = reading.out, reading.known
@@ -75,6 +97,9 @@ def _consent(reading: Reading) -> None:
     out, heard = reading.out, reading.heard
     if not out.consent:
         return
+    if out.goal and all(len(c.row) < 4 for c, leave in zip(heard, reading.frame.consents, strict=True) if leave):
+        out.consent = False  # "A change? What do you want changed?"
+        return
     if not out.actions and (out.right or out.wrong or out.claimed):  # "…, can you confirm?"
         consents = reading.frame.consents
         out.consent = any(clause.row[-3:] != _CONFIRM for clause, leave in zip(heard, consents, strict=True) if leave)
@@ -84,26 +109,40 @@ def _consent(reading: Reading) -> None:
 
 def _outcomes_beside_consent(out: Understood) -> None:
     """As in "the amount would come back to you. Shall I cancel?": what would be done is not done."""
+    forgiven = any(not _FORGIVING.isdisjoint(sentence.row) for sentence in out.sentences)
+    further = any(sentence.asks and not _FURTHER.isdisjoint(sentence.row) for sentence in out.sentences)
     for sentence in out.sentences:
-        if REFUSED in sentence.ends and out.amounts and not _GRATIS.isdisjoint(sentence.stems):
+        stems = sentence.stems
+        gratis = "deposit" in stems or (forgiven and sentence.amounts) or not _GRATIS.isdisjoint(stems)
+        if gratis and out.amounts and REFUSED in sentence.ends:
             sentence.ends.discard(REFUSED)  # "free of charge isn't possible, but I could do it for USD 35"
             out.ends.discard(REFUSED)
+        if sentence.ends and not (sentence.asks or further or _CONDITIONS.isdisjoint(stems)):
+            sentence.ends -= _DEEDS  # "the usual fee is waived, the deposit comes back to you. Shall I book it?"
         if "would" in sentence.stems and "done" in sentence.ends and not sentence.asks:
             sentence.ends.discard("done")
-    if not any("done" in sentence.ends for sentence in out.sentences):
-        out.ends.discard("done")
+    out.ends -= _DEEDS - set[str]().union(*(sentence.ends for sentence in out.sentences))
 
 
 def _proposes(out: Understood, sentence: Sentence, choice: bool) -> None:
     """Whether the sentence proposes something, after all."""
     ends, stems = sentence.ends, sentence.stems
-    if (
+    if "either" in stems and sentence.row[:1] == _EITHER and not ends and not MINE.isdisjoint(sentence.row):
+        sentence.proposes = True  # "either I drop the later one or you keep both"
+    elif (
         choice
         or sentence.closed
         or (sentence.wishes and out.checking and not out.consent)
         or ("done" in ends and not sentence.asks)
     ):
         sentence.proposes = False
+    elif (
+        "if" in stems
+        and "wait" in out.ends
+        and sentence.row[:1] == _IF
+        and not (sentence.inquires or sentence.amounts or out.consent)
+    ):
+        sentence.proposes = False  # "If the suite isn't taken, we can move you. I'll look at the plan."
     elif not sentence.inquires and "whether" in stems and "let" in stems:
         sentence.proposes = False  # "let me see whether we have a suite"
     elif "wait" in ends and not sentence.inquires and not sentence.amounts:
@@ -117,7 +156,9 @@ def _proposes(out: Understood, sentence: Sentence, choice: bool) -> None:
         sentence.proposes = True  # "My proposal: we delete the later booking. You agree?"
     elif out.consent and not ends and not AVAILABLE.isdisjoint(sentence.row):
         sentence.proposes = True  # "The suite is still free. Would you like it?"
+    elif "kept" in ends and len(ends) == 1 and out.alternative and sentence.open:
+        sentence.proposes = True  # "either both stay as they are, or I drop the later"
     elif (not ends and (sentence.amounts or out.alternative)) or (
-        sentence.open and sentence.amounts and out.alternative and "done" not in ends
+        sentence.open and sentence.amounts and (out.alternative or out.consent) and "done" not in ends
     ):
         sentence.proposes = True

@@ -29,6 +29,33 @@ _WHICH = (["which", "one"], ["what", "is", "your"], ["what", "are", "they"], ["w
 """As in "I need a booking number. Which one?", "there is a number on it: what is yours?"."""
 
 
+_MAY = each("may can could might")
+_LEFT = each(
+    "which one of them that is are do did you your leav with us giv use book enter put regist hav at in on by under for"
+    " when then to stat provid me here we should shal look tri go"
+)
+"""What a question consists of that asks for one of several values: "which one did you leave with us?"."""
+_APART = frozenset(
+    stems("apart differ difference distinguish identify identifies insist by via with search sort match")
+)
+
+
+def _receives(row: Sequence[str]) -> bool:
+    """As in "may I have it?"."""
+    return row[0] in _MAY and row[1:2] in (["i"], ["we"]) and "hav" in row[2:4]
+
+
+def _which_one(heard: Sequence[Clause], found: Sequence[list[Span]], at: int) -> list[tuple[str, bool]]:
+    """As in "the only thing that tells them apart is the e-mail. Which one is yours?"."""
+    row, last = heard[at].row, heard[at - 1]
+    if row[0] != "which" or not _LEFT.issuperset(row) or len(row) < 3 or _APART.isdisjoint(last.row):
+        return []
+    named = [s for s in found[at - 1] if not s.means.loose]
+    if not named or "same" in last.row[named[-1].lo - 1 : named[-1].lo] or last.question:
+        return []
+    return [(named[-1].means.fact, False)]
+
+
 def turned(
     heard: Sequence[Clause],
     found: Sequence[list[Span]],
@@ -70,12 +97,15 @@ def turned(
             said = found[at - 2]  # "It is under the same e-mail, but I can't see it. Would you type it out?"
         facts = [
             (s.means.fact, False)
-            for s in said
-            if (not s.means.loose or (said is found[at - 1] and last.row[s.lo :] == ["number"]))
-            and ("alternative" not in labels or not _USING.isdisjoint(row) or "one" in row)
+            for n, s in enumerate(said)
+            if not (n + 1 < len(said) and said[n + 1].lo == s.hi and s.hi not in last.commas)  # "your four-digit PIN"
+            and (not s.means.loose or (said is found[at - 1] and last.row[s.lo :] == ["number"]))
+            and ("alternative" not in labels or not _USING.isdisjoint(row) or "one" in row or _receives(row))
             and _POINTING.intersection(row)
             and not checking
         ]
+    if at and clause.question and not (facts or leave or found[at]) and row[0] == "which":
+        facts = _which_one(heard, found, at)
     if facts and row[:2] == ["are", "you"] and clause.question and are_you(set(row)):
         facts = [fact for fact in facts if fact[0] not in NAMES] or [("caller", False)]
     titled = clause.question and row[:2] == ["are", "you"] and not _TITLES.isdisjoint(row)

@@ -47,12 +47,18 @@ _AT = each("check at on upon you")
 _NEEDLESS_THINGS = ("optional", "unnecessari", "superfluou")
 _SUFFICING = each("do enough suffic suffici need want requir")
 _DENYING = each("not never no nothing forget do skip") | _WANTING | frozenset(_NEEDLESS_THINGS)
+_KEPT = stem_set("noted have got recorded found received copied filed know")
+_NOTED = ("noted", "got", "recorded", "found", "received", "copied", "filed", "written")
+_THINGS = stem_set("thing item point piece detail fact two three four following that all")
+_ALL = each("all both that they which everything")
+_OWNERS = each("i we")
 _OTHERS = each("they colleagu team he she desk reception someone")
 
 
 def settle(heard: Sequence[Clause]) -> None:
     """Mark the clauses that ask for nothing."""
     staff = False
+    _joined(heard)
     some = any("which" in clause.row for clause in heard)
     for clause in heard:
         row = clause.row
@@ -76,6 +82,23 @@ def settle(heard: Sequence[Clause]) -> None:
                 clause.labels.pop("ask", None)
             if "nothing" in row:
                 clause.labels.pop("refused", None)  # "there is nothing I need"
+
+
+def _joined(heard: Sequence[Clause]) -> None:
+    """Mark what the clause before or after it in the sentence says is not asked for."""
+    for at in range(1, len(heard)):
+        clause, before = heard[at], heard[at - 1]
+        if clause.sentence != before.sentence:
+            continue
+        row = clause.row
+        if 0 in clause.colons and before.row[0] in ("i", "we") and not _THINGS.isdisjoint(before.row[2:]):
+            if _WANTING.isdisjoint(before.row) and any(token.text in _NOTED for token in before.words):
+                clause.idle = len(row)  # "I have noted three things: your surname, …"
+        elif row[0] in _ALL and not _KEPT.isdisjoint(row) and not _OWNERS.isdisjoint(row[:4]) and "not" not in row:
+            if before.row[0] not in ("i", "we", "you") and not clause.question and _WANTING.isdisjoint(row):
+                before.idle = len(before.row)  # "your surname, your e-mail: all of these I have on file"
+        elif clause.question and row[:2] == ["you", "or"] and before.row[0] == "who":
+            before.idle = len(before.row)  # "who made the booking, you or a travel agency?"
 
 
 def _reach(clause: Clause) -> int:

@@ -14,22 +14,24 @@ from .consents import commands
 from .framing import Frame, frame_of
 from .heard import Sentence, Understood
 from .lexicon import ACTION_OF, NEED_VERBS, QUESTION_WORDS
-from .moods import gist, offers
+from .moods import CHECKED, gist, offers
 from .outcomes import outcomes
+from .parting import TALKING, introduces, parts, took_over
 from .phrases import Node, Span
 from .readings import chooses, either, restates_a_wish, same_again, soft, wants_us, wished
-from .recalling import echoed
+from .recalling import echoed, misheard
 from .restating import restated
 from .scene import Restated
 from .settling import settled
 from .spelling import DROPPED
 from .turning import turned
+from .unanswered import asks_plainly
 from .unasked import settle
 from .values import Values
 from .vocabulary import Compiled
 from .wanting import wanted
 from .widening import widen
-from .wishing import cue
+from .wishing import VERBS, cue
 from .words import each, tokens
 
 _ACTING = ACTION_OF.keys()
@@ -38,6 +40,8 @@ _HOW_ABOUT = ["how", "about"]
 _BOOKED = each("register book record list note enter file noted fil")
 _DEEDS = frozenset(("done", "deed"))
 _TOLD = frozenset(("done", "refused"))
+_DATED = ("arrival", "departure", "dates", "date")
+_HANDED = frozenset(("pending",))
 _WISHES = each("lik want wish need")
 _OPEN = each("hav do how what where why who")
 """Beginnings of a question that does not check the value named in it."""
@@ -47,6 +51,10 @@ _CHOSEN_KINDS = ("text", "place")
 _NUMBER = [("booking", True)]
 """What "the number" alone asks for."""
 _WHAT_YOU = ["what", "you"]
+_PASSING = (["writ", "to"], ["i", "know"])
+_WATCHING = each("check watch look see")
+_LET_ME = ["let", "me"]
+_LOOKING = each("look see check studi review go")
 _I_NEED = ["i", "need"]
 Asks = list[tuple[str, bool]]
 """Facts asked for, each with whether it was named only loosely ("the number")."""
@@ -57,6 +65,8 @@ def understand(text: str, lexicon: Compiled, own: Node | None, known: Values) ->
     heard = clauses(text)
     if not heard:
         return Understood(known=any(token.text in DROPPED for token in tokens(text[:200])))
+    if not heard[-1].question and asks_plainly(heard[-1]) and text.rstrip()[-1:].isalnum():
+        heard[-1].question = True
     settle(heard)
     found = [mentions(clause, lexicon.tree, own) for clause in heard]
     reading = Reading(heard, found, frame_of(heard, found), lexicon, known)
@@ -70,8 +80,8 @@ class Reading:
     """One message while its clauses are read one after another."""
 
     __slots__ = (
-        "aside", "base", "before", "choice", "found", "frame", "heard", "idle", "known", "leave", "lexicon", "mood",
-        "out", "sentence",
+        "aside", "base", "before", "choice", "found", "frame", "heard", "idle", "known", "leave", "lexicon", "listing",
+        "mood", "out", "sentence",
     )  # fmt: skip
 
     def __init__(
@@ -85,6 +95,8 @@ class Reading:
         self.before: Clause | None = None
         self.mood = False
         """The clause asks for something to be told."""
+        self.listing = False
+        """The one before it did."""
         self.leave = True in frame.consents
         """Somewhere a go-ahead is asked for."""
         self.choice = False
@@ -99,6 +111,16 @@ class Reading:
         clause = self.heard[at]
         self._enter(clause, at)
         ends = outcomes(clause)
+        if not TALKING.isdisjoint(clause.row):
+            if parts(clause):
+                self.out.cues.add("bye")
+                ends = set[str]()
+            elif introduces(clause):
+                ends = set[str]()
+            elif took_over(clause):
+                ends -= _HANDED
+        if ends and (clause.thus or clause.row[0] == "so") and self._purpose(clause, at):
+            ends = set[str]()
         facts = self._asked(clause, at, ends)
         values = self._restated(clause, at, ends)
         if clause.question:
@@ -112,6 +134,11 @@ class Reading:
         self._keep(clause, at, facts, values, ends)
         widen(self, clause, at, facts, ends)
         self.before = clause
+
+    def _purpose(self, clause: Clause, at: int) -> bool:
+        """As in "just so the file is complete, what is the surname?": why it is asked, and no end."""
+        follow = self.heard[at + 1] if at + 1 < len(self.heard) else clause
+        return follow.question and follow.sentence == clause.sentence and bool(self.found[at + 1])
 
     def _enter(self, clause: Clause, at: int) -> None:
         """Open a new sentence where one begins, and see in which mood the clause is."""
@@ -131,7 +158,7 @@ class Reading:
                 then = labels["else"]
                 if "not" in row[:then] or row[then + 3 :][:2] == _I_NEED:
                     out.cues.discard("else")
-        inherits = self.mood
+        inherits = self.listing = self.mood
         self.mood = cue(clause, inherits, spans, first)
         if inherits and 0 in clause.colons and spans and spans[0].lo < 2:
             self.mood = True  # "I need two things: the booking number and an e-mail I can use"
@@ -146,7 +173,8 @@ class Reading:
             facts = []
         elif row[:2] == _HOW_ABOUT and len(row) < 5 and not (facts or clause.values) and any(clause.dets[2:3]):
             facts = [(span.means.fact, False) for span in spans if span.hi == len(row)]  # "how about your e-mail?"
-        if facts and not question and (soft(clause) or (frame.sure_at == clause.sentence and not clause.polite)):
+        only_lacks = soft(clause) and not (self.listing and VERBS.isdisjoint(row))
+        if facts and not question and (only_lacks or (frame.sure_at == clause.sentence and not clause.polite)):
             self.idle += facts
         sentence.asks = sentence.asks or question or mood
         sentence.inquires = sentence.inquires or question
@@ -164,8 +192,14 @@ class Reading:
             return True
         if clause.sentence == frame.sure_at and clause.row[:2] == _WHAT_YOU:
             return True  # "what you're telling me is that …, is that right?"
+        if not clause.question and ("bye" in clause.labels or clause.row[0] in _WATCHING or clause.row[:2] in _PASSING):
+            return True  # "until your arrival!", "check your mail", "they'll … and write to the address on file"
+        if frame.wished[at] and clause.row[0] == "you" and not (clause.question or clause.polite):
+            return True  # "you'd like your payment returned"
         if frame.pointing[at] and (out.valued or out.right or out.wrong):
             return True
+        if "wait" in ends and clause.row[:2] == _LET_ME and clause.row[2] in _LOOKING and "your" not in clause.dets:
+            return True  # "let me look at the occupancy, please"
         if stranger(clause, self.before) or others_name(clause):
             return True  # "do you know which colleague it was, and her name?"
         # "the points missing from your account have been added"
@@ -174,6 +208,9 @@ class Reading:
         if "all" in clause.row[:2] and not NEED_VERBS.isdisjoint(clause.row):
             ends.discard("done")
             return False  # "all I need is your e-mail, so I can write when it is done"
+        if VERBS.isdisjoint(clause.row) and clause.sentence and self.found[at][0].lo < 2:
+            ends.discard("done")
+            return False  # "3. Desired check-out time"
         return True
 
     def _restated(self, clause: Clause, at: int, ends: set[str]) -> Restated:
@@ -190,16 +227,29 @@ class Reading:
             stated = (row[0] == "you" and not frame.consents[at]) or any(
                 span.hi < len(row) and restates(clause, span.hi) for span in spans
             )
+        elif clause.values and row[0] == "you" and frame.wished[at] and "need" not in row[:5] and clause.hyp:
+            stated = True  # "So you'd like to leave at 17:00. What's your booking number?"
         values = restated(clause, spans, self.known, out.checking or stated, self.leave or clause.question, frame.about)
         if clause.values and not (values.right or values.wrong):
             values.wrong = echoed(clause, self.known)
+        elif (
+            clause.commas and clause.capitals and len(row) < 8 and not (clause.question or values.right or values.wrong)
+        ):
+            values.wrong = misheard(clause, self.known)
         if out.checking and not _DEEDS.isdisjoint(ends):
             named = values.right or values.wrong or spans
             if (named and (not _BOOKED.isdisjoint(row) or "down" in row)) or not _WISHES.isdisjoint(row):
                 ends -= _DEEDS  # "it is registered under Berg. Is that right?"
-        if values.right and not spans and only_named(clause, values.right, self.known):
+        if values.right and not spans and not self._tag_follows(at) and only_named(clause, values.right, self.known):
             values.right = []
         return values
+
+    def _tag_follows(self, at: int) -> bool:
+        """As in "Ms Berg, is it?": the next clause asks whether this one is right."""
+        heard = self.heard
+        return (
+            at + 1 < len(heard) and heard[at + 1].sentence == heard[at].sentence and self.frame.tags[at + 1] == CHECKED
+        )
 
     def _questioned(self, clause: Clause, at: int, facts: Asks, values: Restated) -> Asks:
         """What a question asks for beside the values it names: it may check them, or let choose between them."""
@@ -211,7 +261,7 @@ class Reading:
             values.right = right = []  # "what is it that we can do for Mr Berg?"
         if facts and (_tagged(clause) or restates_a_wish(clause, out.checking)):
             facts = []
-        if "or" in row and not out.checking:
+        if "or" in row and not (out.checking or values.amounts):
             chosen = [known[fact].group for fact in right if known[fact].kind in _CHOSEN_KINDS]
             self.choice = self.choice or bool(chosen)
             return facts or [(group, False) for group in chosen]
@@ -230,11 +280,18 @@ class Reading:
         """What it asks for, unless it only asks again in other words."""
         before = self.before
         if facts and before is not None:
-            if self.out.asks and same_again(clause, before):
+            if self.out.asks and same_again(clause, before) and not self._new(facts):
                 return []
             if facts == _NUMBER and before.question and not _PRICING.isdisjoint(before.row):
                 return []  # "What is the most you would pay? Tell me the number."
         return facts
+
+    def _new(self, facts: Asks) -> bool:
+        """As in "what is your surname, and which choir is it?"."""
+        return all(
+            not loose and (fact, loose) not in self.out.asks and fact.removeprefix("new_") not in _DATED
+            for fact, loose in facts
+        )
 
     def _keep(self, clause: Clause, at: int, facts: Asks, values: Restated, ends: set[str]) -> None:
         """Put what the clause asks, restates and ends into what is understood of the message."""

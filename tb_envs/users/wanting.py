@@ -40,6 +40,7 @@ _PLAIN = each(
 )
 _STALE = {"new_arrival": "arrival", "new_departure": "departure", "new_dates": "dates"}
 _DAYS = each("day date morning weekday")
+_SUMS = each("amount sum figur")
 _CALLING = each("reach cal ring contact phone get")
 _GROUPS = each("group party society association delegation class band")
 _ASKING_NAME = each("under which what how cal")
@@ -93,7 +94,7 @@ def wanted(
         if mood and len(clause.row) > 3 and not consents:
             taken = [(span.lo, span.hi) for span in found if not span.means.loose]
             facts += [(fact, False) for fact in listed(clause, taken, known) if (fact, False) not in facts]
-        if any(_aware(fact, known, lexicon) for fact, _ in facts) or _outright(facts, found):
+        if any(aware(fact, known, lexicon) for fact, _ in facts) or _outright(facts, found):
             return facts
     return _guessed(clause, mood, consents, known, before) or facts
 
@@ -161,7 +162,7 @@ def _of_group(clause: Clause) -> bool:
     return not _GROUPS.isdisjoint(row) and not _ASKING_NAME.isdisjoint(row) and _OWN.isdisjoint(row)
 
 
-def _aware(fact: str, known: Values, lexicon: Compiled) -> bool:
+def aware(fact: str, known: Values, lexicon: Compiled) -> bool:
     """Whether the customer has, or knows that it lacks, the fact or what stands in for it."""
     if fact in known.groups:
         return True
@@ -187,6 +188,8 @@ def _renewed(clause: Clause, fact: str, known: Values) -> str:
         return fact
     if fact == "address" and "email" in known.groups and "addres" in clause.row and _HOMES.isdisjoint(clause.row):
         return "email"
+    if fact == "charge" and "amount" in known.groups and not _SUMS.isdisjoint(clause.row):
+        return "amount"  # "the disputed amount"
     if fact == "charge" and "line" in clause.row and not _CALLING.isdisjoint(clause.row):
         return "phone"
     if fact in _STALE and "new" not in clause.row and "instead" not in clause.row:

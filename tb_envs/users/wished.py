@@ -9,10 +9,23 @@ from collections.abc import Sequence
 
 from .contrasts import claims, contrary, elsewise
 from .heard import Understood
+from .lexicon import ACTION_OF
 from .phrases import stem_set
 from .requests import MAIN, Errand, content_of, differs
 
+_WANTING = stem_set("want wish like to be have it the")
 _BETTER = stem_set("better bigger larger higher nicer suite deluxe superior")
+
+
+def _denied(row: Sequence[str]) -> list[str]:
+    """The kinds of action that are not wanted: "you want it cancelled, not moved"."""
+    out: list[str] = []
+    for at, word in enumerate(row):
+        if word == "not":
+            follow = next((near for near in row[at + 1 : at + 5] if near not in _WANTING), "")
+            if follow in ACTION_OF:
+                out.append(follow)
+    return out
 
 
 def restated_request(named: Sequence[Errand], heard: Understood) -> str:
@@ -36,6 +49,7 @@ def restated_request(named: Sequence[Errand], heard: Understood) -> str:
     said = claims(rows)
     if not other and not (main and main & mine):
         other = all(differs(errand.words, said) for errand in named)
+    other = other or any(ACTION_OF[word] in mine for row in rows if "not" in row for word in _denied(row))
     other = other or all(contrary(errand.words, said) for errand in named)
     if not other and any("both" in row for row in rows):
         other = all(differs(errand.words, {"both"}) for errand in named)

@@ -9,17 +9,21 @@ from collections.abc import Sequence, Set
 
 from .clauses import Clause
 from .demanding import (
+    CURRENCY,
     FRAMES,
     GAVE,
     MODAL,
+    NOT_TELLERS,
     SUBJECTS,
     VERBS,
     aimed,
+    enumerates,
     frames,
     heading,
     headline,
     in_force,
     item,
+    must_record,
     on_file,
 )
 from .lexicon import ASK_VERBS, COMMANDS, GET_VERBS, LOOK, NEED_VERBS, QUESTION_WORDS
@@ -99,7 +103,9 @@ def cue(clause: Clause, inherits: bool = False, found: Sequence[Span] = (), begi
         return True
     if not FRAMES.isdisjoint(row) and "not" not in row and frames(clause, found):
         return True
-    if clause.colons and "not" not in row and heading(clause):
+    if clause.colons and ((("not" not in row) and heading(clause)) or (found and enumerates(clause, found))):
+        return True
+    if "to" in row and must_record(clause, found):
         return True
     if found and (item(clause, found) if inherits else on_file(row, found) or headline(clause, found[0])):
         return True
@@ -119,7 +125,7 @@ def cue(clause: Clause, inherits: bool = False, found: Sequence[Span] = (), begi
             text = clause.words[at].text
             if (
                 not text.endswith(("ed", "ion"))
-                and (at or not text.endswith("ing"))
+                and (not text.endswith("ing") or (at and not clause.dets[at] and row[at + 1 : at + 2] != ["of"]))
                 and not (text[-1] == "s" and text[-2:] != "ss")
                 and text not in GAVE
                 and aimed(clause, at, found)
@@ -183,6 +189,8 @@ def _in_passing(clause: Clause) -> bool:
     row = clause.row
     if row[0] == "thank":
         return not clause.polite and "for" in row[1:4] and any(token.text.endswith("ing") for token in clause.words)
+    if "ask" in row and clause.values and not CURRENCY.isdisjoint(row[row.index("ask") + 1 :][:2]):
+        return True  # "we would have to ask EUR 40 for it"
     if "depend" in row:
         return not clause.polite and ("on" in row or "upon" in row) and row[0] not in ("that", "i", "we", "tel")
     if row[0] == "where" and 0 in clause.commas:
@@ -204,9 +212,12 @@ def commanded(clause: Clause, first: Span) -> bool:
 
 def fragment(clause: Clause) -> bool:
     """No verb and no subject: "Booking number and e-mail"."""
+    row = clause.row
+    if row[0] == "to" and len(row) > 1 and not clause.dets[1] and QUESTION_WORDS.isdisjoint(row[:3]):
+        return False  # "to log in to the member area"
     return (
-        len(clause.row) < 12
-        and not any(word in VERBS or word in _ELSEWHERE or word in _OTHER_VERBS for word in clause.row)
+        len(row) < 12
+        and not any(word in VERBS or word in _ELSEWHERE or word in _OTHER_VERBS for word in row)
         and not any(
             token.text.endswith(("ed", "ing")) and token.stem not in ("booking", "need", "bil", "end")
             for token in clause.words[:2]
@@ -255,6 +266,8 @@ def _indirectly(clause: Clause, at: int) -> bool:
         return False  # "the contract says how many rooms …"
     if before == "me" and at > 1 and clause.words[at - 2].text in ("asked", "told"):
         return False
+    if before == "us" and at > 2 and row[at - 3] in NOT_TELLERS:
+        return False  # "guests tell us how much they like it"
     if at == 0 and row[0] == "what" and "is" in row[2:]:
         return not (row[1] == "happen" or (row[1] in ("i", "we") and NEED_VERBS.isdisjoint(row[2:5])))
     return True
@@ -274,6 +287,8 @@ def _customers(row: list[str], commas: Set[int], at: int) -> bool:
     """Whether the telling verb at `at` is the customer's to do."""
     if (at > 1 and row[at - 1] == "for" and "thank" in row[:at]) or row[at + 1 : at + 2] == ["you"]:
         return False
+    if at and row[at - 1] in NOT_TELLERS:
+        return False  # "guests tell us …"
     if row[at + 1 : at + 3] == ["to", "you"]:
         return False  # "they will look at it and write to you"
     for back in range(at - 1, max(-1, at - 6), -1):

@@ -245,6 +245,8 @@ def _chunk(chunk: str) -> tuple[Token, ...]:
         strongest = next((mark for mark in "?.;:," if mark in marks), "-")
         if not (strongest == "." and after in (".", ".,", ".)") and bare in _ABBREVIATED):
             out.append(mark(strongest))
+        elif after == ".,":
+            out.append(mark(","))
     return tuple(out)
 
 
