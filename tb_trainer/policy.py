@@ -13,6 +13,7 @@ import torch
 from tb_envs.errors import UsageError
 from tb_envs.registration import load_domain
 from tb_envs.task import Task, get_task
+from tb_trainer.compact import COMPACT
 from tb_trainer.compact.tokenizer import compact_texts, make_compact_tokenizer
 from tb_trainer.schema import ModelConfig, TrainConfig
 from tb_trainer.template import use_template
@@ -30,8 +31,9 @@ def load_policy(config: TrainConfig) -> tuple[Any, Any]:
         policy, tokenizer = _read(model, model.path or model.checkpoint)
         use_template(tokenizer, model.template)
         return policy, tokenizer
-    if config.environment.prompt == "tiny":
-        tokenizer = make_compact_tokenizer(compact_texts(_tasks(config)), model.vocabulary)
+    prompt = config.environment.prompt
+    if prompt in COMPACT:
+        tokenizer = make_compact_tokenizer(compact_texts(_tasks(config), prompt), model.vocabulary)
     else:
         tokenizer = make_tokenizer(texts_of(_tasks(config)), model.vocabulary)
     made: Any = make_model(model, tokenizer, positions=config.sampling.episode_tokens, seed=config.seed)

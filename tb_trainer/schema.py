@@ -38,8 +38,9 @@ class EnvironmentConfig(Strict):
         turns: the agent's turns in one episode at most; what a limit ends is graded and trained on.
         tool_calls: tool calls in one episode at most.
         reward: ``sparse`` (1 or 0) or ``dense``.
-        prompt: ``full``; ``compact``, which leaves the policy and the tools' descriptions out (`tb_trainer.render`); or
-            ``tiny``: neither instructions nor tools, and of tools' results only what rules need (`tb_trainer.compact`).
+        prompt: ``full``; ``compact``, which leaves the policy and the tools' descriptions out (`tb_trainer.render`);
+            ``tiny``: neither instructions nor tools, and of tools' results only what rules need (`tb_trainer.compact`);
+            or ``spare``: so, with a shorter list of fields that is enough for a few families.
         faults: chances per call of injected system errors, e.g. ``{timeout: 0.02, crash: 0.01}``.
         retries: attempts after the first that an episode gets when a system error broke it.
         drops: groups that may be given up in one update before the update is called off.
@@ -55,7 +56,7 @@ class EnvironmentConfig(Strict):
     turns: Positive = 40
     tool_calls: Positive = 60
     reward: Literal["sparse", "dense"] = "sparse"
-    prompt: Literal["full", "compact", "tiny"] = "full"
+    prompt: Literal["full", "compact", "tiny", "spare"] = "full"
     faults: Mapping[str, float] = field(default_factory=dict[str, float])
     retries: Natural = 8
     drops: Natural = 8
