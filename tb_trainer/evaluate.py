@@ -56,6 +56,7 @@ def evaluate(
     seed: int = 0,
     retries: int = 8,
     slots: int = 256,
+    first: int = 0,
     trials: Path | None = None,
     on_rollout: Callable[[Rollout], None] | None = None,
 ) -> dict[str, Any]:
@@ -67,6 +68,7 @@ def evaluate(
         attempts: at each task.
         greedy: take the likeliest token.
         seed: of the run.
+        first: number of the first task in the keys of the random numbers.
         retries, slots: as of `tb_trainer.play.play_all`.
         trials: a JSONL file for one row a trial.
         on_rollout: called with each finished episode.
@@ -78,7 +80,7 @@ def evaluate(
         raise UsageError("there are no tasks to evaluate on")
     jobs = [
         Job(Key(seed, TRIALS, group, slot), task_id)
-        for group, task_id in enumerate(task_ids)
+        for group, task_id in enumerate(task_ids, first)
         for slot in range(attempts)
     ]
     usual = runner.engine.sampling

@@ -18,7 +18,6 @@ import transformers
 
 from tb_envs.errors import UsageError
 from tb_envs.limits import Limits as EpisodeLimits
-from tb_envs.registration import load_domain
 from tb_envs.settings import Settings
 from tb_trainer import checkpoint
 from tb_trainer.engines import Engine
@@ -72,6 +71,7 @@ class Run:
         self.config, self.out, self._on_update = config, out, on_update
         self.task_ids = training_tasks(config)
         self.flags = guard.check(config, self.task_ids, allow=on_benchmark)
+        self.measured = guard.check_measured(config) if config.evaluation.every else None
         self.accelerator = make_accelerator(
             str(out), cpu=not config.parallel.gpus, timeout=config.parallel.timeout, trackers=config.saving.trackers
         )
@@ -252,25 +252,31 @@ class Run:
             self.engine.load(model)
 
     def _evaluate(self, update: int) -> None:
-        options, config = self.config.evaluation, self.config
-        if not options.every:
+        """Play the dev suites: of the domains that are trained on, which choose the best checkpoint, and of others."""
+        options, config, measured = self.config.evaluation, self.config, self.measured
+        if measured is None:
             return
 
         def play() -> Row:
-            domains = guard.evaluation_domains(config.environment)
-            ids = [task_id for name in domains for task_id in load_domain(name).suite_ids[options.split]]
-            clock = time.perf_counter()
-            found = evaluate(
-                self.runner,
-                spread(ids, options.tasks),
-                attempts=options.attempts,
-                greedy=options.greedy,
-                seed=config.seed,
-                retries=config.environment.retries,
-                slots=config.engine.slots,
-                trials=self.out / "evaluations" / f"update-{update}.jsonl",
-            )
-            return {**found, "seconds": round(time.perf_counter() - clock, 3)}
+            clock, first, parts = time.perf_counter(), 0, list[Row]()
+            for name, tasks in [("", measured.choosing), *measured.apart.items()]:
+                ids = spread(tasks, options.tasks)
+                found = evaluate(
+                    self.runner,
+                    ids,
+                    attempts=options.attempts,
+                    greedy=options.greedy,
+                    seed=config.seed,
+                    first=first,
+                    retries=config.environment.retries,
+                    slots=config.engine.slots,
+                    trials=self.out / "evaluations" / name / f"update-{update}.jsonl",
+                )
+                first += len(ids)
+                parts.append(found)
+            apart = dict(zip(measured.apart, parts[1:], strict=True))
+            seconds = round(time.perf_counter() - clock, 3)
+            return {**parts[0], **({"apart": apart} if apart else {}), "seconds": seconds}
 
         found = from_first(self.accelerator, play)
         score = found["pass@1"]

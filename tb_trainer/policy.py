@@ -16,6 +16,7 @@ from tb_envs.task import Task, get_task
 from tb_trainer.compact import COMPACT
 from tb_trainer.compact.tokenizer import compact_texts, make_compact_tokenizer
 from tb_trainer.schema import ModelConfig, TrainConfig
+from tb_trainer.tasks.scope import within
 from tb_trainer.template import use_template
 from tb_trainer.tiny import make_model, make_tokenizer, texts_of
 
@@ -84,6 +85,7 @@ def _tasks(config: TrainConfig) -> list[Task]:
     ids = list(environment.tasks) or [
         task_id for name in environment.domains for task_id in load_domain(name).suite_ids[environment.split]
     ]
+    ids = within(environment, ids)
     if not ids:
         raise UsageError("there are no tasks to make a tokenizer from; name some: --set 'environment.tasks=[…]'")
     spread = ids[:: max(1, len(ids) // config.model.texts)][: config.model.texts]

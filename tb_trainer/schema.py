@@ -30,8 +30,11 @@ class EnvironmentConfig(Strict):
 
     Attributes:
         domains: installed domains that tasks are trained on.
-        eval_domains: domains that are evaluated on; empty: the same.
+        eval_domains: domains that are evaluated on; empty: the same. While a run trains, the dev suites of those that
+            it trains on choose its best checkpoint; others are measured and reported apart, and choose nothing.
         holdout_domain: taken out of `domains` and into `eval_domains`: what training never sees.
+        families: of the domains that are trained on, these alone: for training, probe and dev evaluation alike;
+            ``hotel/date_change``, or ``date_change`` where only one domain has it. Empty: all.
         split: the suite that tasks are drawn from.
         tasks: task ids in place of the suite; ``hotel/date_change/0-9`` is ten of them.
         pool: a file of `tbx select` in place of the suite.
@@ -50,6 +53,7 @@ class EnvironmentConfig(Strict):
     domains: tuple[str, ...] = ("hotel",)
     eval_domains: tuple[str, ...] = ()
     holdout_domain: str = ""
+    families: tuple[str, ...] = ()
     split: Literal["train", "dev", "bench"] = "train"
     tasks: tuple[str, ...] = ()
     pool: str = ""

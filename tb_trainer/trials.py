@@ -25,9 +25,10 @@ from tb_trainer.evaluate import TRIALS, spread
 from tb_trainer.provenance import provenance
 from tb_trainer.report.stats import Scores
 from tb_trainer.schema import ModelConfig, TrainConfig
-from tb_trainer.tasks.guard import MARK, evaluation_domains
+from tb_trainer.tasks.guard import MARK
 from tb_trainer.tasks.probe import NEEDS, fresh_ids, make_runner, play, settings_of
 from tb_trainer.tasks.records import EVALUATION, open_probe
+from tb_trainer.tasks.scope import evaluation_domains, within
 
 FRESH = 100_000
 """Index from which fresh tasks of an evaluation count."""
@@ -96,7 +97,8 @@ def tasks_of(config: TrainConfig, args: Any) -> tuple[str, list[str]]:
     Raises:
         UsageError: a split or a task that there is not.
     """
-    domains = args.domain or evaluation_domains(config.environment)
+    environment = config.environment
+    domains = args.domain or evaluation_domains(environment)
     if args.tasks:
         if args.split:
             raise UsageError("--tasks and --split exclude each other")
@@ -107,10 +109,12 @@ def tasks_of(config: TrainConfig, args: Any) -> tuple[str, list[str]]:
     if split == "fresh":
         if not count.isdigit() or not int(count):
             raise UsageError(f"--split {args.split}: write how many, e.g. fresh:500")
-        return f"fresh:{count}", spread(fresh_ids(domains, int(count), FRESH), args.limit or 0)
+        return f"fresh:{count}", spread(fresh_ids(domains, int(count), FRESH, environment=environment), args.limit or 0)
     if split not in SPLITS or mark:
         raise UsageError(f"--split {args.split!r}: valid: {', '.join(SPLITS)}, fresh:N")
     ids = [task_id for name in domains for task_id in suite(load_domain(name), split)]
+    if split != "bench":  # whose families are others
+        ids = within(environment, ids)
     if not ids:
         raise UsageError(f"the suite {split!r} of {', '.join(domains)} holds no task; say --split fresh:N or --tasks")
     return split, spread(ids, args.limit or 0)

@@ -2,8 +2,9 @@
 
 A training task overlaps if it is a ``bench`` task of an installed domain or of a family that is held out for it (any
 index), if it belongs to the held-out domain, or if it is a copy or a near duplicate of a ``bench`` task, whatever its
-id, dates and family are called. The same holds for the tasks that a run is evaluated on: they choose its checkpoint, so
-they must overlap neither with what it trains on nor with the benchmark.
+id, dates and family are called. The same holds for the tasks that a run is evaluated on: those of the domains that it
+trains on choose its checkpoint, so they must overlap neither with what it trains on nor with the benchmark; those of
+held-out domains choose nothing, and must not overlap either.
 
 Near: the Jaccard index of the facts (`tb_trainer.tasks.similar`) is at least `NEAR`. Measured in the hotel: tasks of
 different families reach 0.30 at most; of one family 0.42 at the median, 0.71 at most in the suites and 0.76 over 28,320
@@ -28,7 +29,8 @@ from typing import Any, NamedTuple
 from tb_envs.errors import UsageError
 from tb_envs.registration import domain_names, load_domain
 from tb_envs.task import get_task
-from tb_trainer.schema import EnvironmentConfig, ModelConfig, TrainConfig
+from tb_trainer.schema import ModelConfig, TrainConfig
+from tb_trainer.tasks.scope import evaluation_domains, training_domains, within
 from tb_trainer.tasks.similar import Features, features, pairs
 
 FLAG = "--i-am-training-on-the-benchmark"
@@ -77,7 +79,8 @@ def check(config: TrainConfig, task_ids: Sequence[str], *, allow: bool = False) 
         UsageError: they overlap; the message names the first pair and counts the others.
     """
     environment = config.environment
-    evaluated = evaluation_ids(config) if config.evaluation.every else []
+    found = measured(config) if config.evaluation.every else Measured([], {})
+    evaluated = [*found.choosing, *(task_id for ids in found.apart.values() for task_id in ids)]
     trained = overlaps(task_ids, holdout=environment.holdout_domain)
     if trained and not allow:
         raise UsageError(f"{_words(trained)}. Leave them out, or, to throw the benchmark away, say {FLAG}")
@@ -139,24 +142,48 @@ def bench_ids() -> tuple[str, ...]:
     return tuple(task_id for found in domains for task_id in found.suite_ids["bench"] or found.planned_ids("bench"))
 
 
-def evaluation_ids(config: TrainConfig) -> list[str]:
-    """The suites that a run is evaluated on."""
-    return [
-        task_id
-        for name in evaluation_domains(config.environment)
-        for task_id in load_domain(name).suite_ids[config.evaluation.split]
-    ]
+class Measured(NamedTuple):
+    """What a run is evaluated on: tasks that choose its best checkpoint; and apart, by domain, those that must not."""
+
+    choosing: list[str]
+    apart: dict[str, list[str]]
 
 
-def training_domains(environment: EnvironmentConfig) -> list[str]:
-    """The domains that are trained on: all but the held-out one."""
-    return [name for name in environment.domains if name != environment.holdout_domain]
+def measured(config: TrainConfig) -> Measured:
+    """What a run is evaluated on while it trains, as far as `environment.families` leaves it.
+
+    The dev suites of the domains that it trains on choose. A held-out domain must not: a checkpoint that was chosen by
+    it would no longer say how training transfers.
+    """
+    environment, split = config.environment, config.evaluation.split
+    trained = training_domains(environment)
+    domains = evaluation_domains(environment)
+    choosing = [name for name in domains if name in trained] or trained
+    suites = {
+        name: within(environment, load_domain(name).suite_ids[split]) for name in dict.fromkeys([*choosing, *domains])
+    }
+    return Measured(
+        [task_id for name in choosing for task_id in suites[name]],
+        {name: ids for name, ids in suites.items() if name not in choosing},
+    )
 
 
-def evaluation_domains(environment: EnvironmentConfig) -> list[str]:
-    """The domains that are evaluated on: the named ones or else those that are trained on; and the held-out one."""
-    holdout = [environment.holdout_domain] if environment.holdout_domain else []
-    return list(dict.fromkeys([*(environment.eval_domains or training_domains(environment)), *holdout]))
+def check_measured(config: TrainConfig) -> Measured:
+    """`measured`, if there is something to measure.
+
+    Raises:
+        UsageError: a domain's suite holds no task.
+    """
+    found, split = measured(config), config.evaluation.split
+    empty = [name for name, ids in found.apart.items() if not ids]
+    if not found.choosing:
+        empty = training_domains(config.environment)
+    if empty:
+        raise UsageError(
+            f"evaluation.every is {config.evaluation.every}, but {' and '.join(map(repr, empty))} has no frozen suite "
+            f"{split!r} to be evaluated on; set evaluation.every=0, or evaluate on other domains (eval_domains)"
+        )
+    return found
 
 
 @cache

@@ -32,9 +32,9 @@ from tb_trainer.engines import Key
 from tb_trainer.evaluate import family_of, trial
 from tb_trainer.play import play_all
 from tb_trainer.runner import Job, Limits, Rollout, Runner
-from tb_trainer.schema import TrainConfig
-from tb_trainer.tasks.guard import training_domains
+from tb_trainer.schema import EnvironmentConfig, TrainConfig
 from tb_trainer.tasks.records import ProbeFile, Row, open_probe
+from tb_trainer.tasks.scope import training_domains, within
 
 PROBE = -2
 """In place of an update's number in the keys: a probe shares its random numbers with no update and no evaluation."""
@@ -93,27 +93,45 @@ def _parser() -> Parser:
 
 
 def candidates(config: TrainConfig, args: Any) -> list[str]:
-    """The tasks that are meant; without a word about them, those that the preset would train on."""
-    domains = args.domain or training_domains(config.environment)
+    """The tasks that are meant; without a word about them, those that the preset would train on.
+
+    ``environment.families`` restricts them all, except tasks that are named with ``--tasks``.
+    """
+    environment = config.environment
+    domains = args.domain or training_domains(environment)
     if args.fresh:
         if args.tasks or args.split:
             raise UsageError("--fresh takes tasks of no suite: leave out --tasks and --split")
-        return fresh_ids(domains, args.fresh)
-    if not (args.tasks or args.domain or args.split) and config.environment.tasks:
-        return list(config.environment.tasks)
-    if not args.tasks:
-        args.domain, args.split = domains, args.split or config.environment.split
-    return select(args)
+        return fresh_ids(domains, args.fresh, environment=environment)
+    if args.tasks:
+        return select(args)
+    if not (args.domain or args.split) and environment.tasks:
+        return within(environment, environment.tasks)
+    args.domain, args.split = domains, args.split or environment.split
+    limit, args.limit = args.limit, None
+    found = within(environment, select(args))
+    if not found:
+        raise UsageError(f"environment.families leaves no task of the suite {args.split!r}; name others, or --tasks")
+    return found[:limit]
 
 
-def fresh_ids(domains: Sequence[str], count: int, first: int = FRESH) -> list[str]:
-    """Ids of tasks that are in no suite, from index `first` on, spread over the training families of some domains."""
+def fresh_ids(
+    domains: Sequence[str], count: int, first: int = FRESH, *, environment: EnvironmentConfig | None = None
+) -> list[str]:
+    """Ids of tasks that are in no suite, from index `first` on, spread over the training families of some domains.
+
+    With an `environment`, of those families only that it names.
+    """
     families = [
         f"{name}/{family.name}"
         for name in domains
         for family in load_domain(name).families.values()
         if family.split == "train"
     ]
+    if environment is not None:
+        families = [task_id.rpartition("/")[0] for task_id in within(environment, [f"{name}/0" for name in families])]
+    if not families:
+        raise UsageError(f"no training family of {', '.join(domains)} is left to take fresh tasks of")
     return [f"{families[place % len(families)]}/{first + place // len(families)}" for place in range(count)]
 
 

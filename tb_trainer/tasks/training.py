@@ -14,6 +14,7 @@ from tb_envs.task import get_task
 from tb_trainer.schema import TrainConfig
 from tb_trainer.tasks import guard
 from tb_trainer.tasks.pool import read_pool
+from tb_trainer.tasks.scope import within
 
 
 def training_tasks(config: TrainConfig) -> list[str]:
@@ -35,8 +36,10 @@ def training_tasks(config: TrainConfig) -> list[str]:
             f"domain {domains[0]!r} has no frozen suite {environment.split!r}; name tasks instead: "
             f"--set 'environment.tasks=[{domains[0]}/<family>/0, …]'"
         )
+    named, tasks = len(tasks), within(environment, tasks)
     if len(tasks) < config.grpo.groups:
-        raise UsageError(f"grpo.groups is {config.grpo.groups}, but there are only {len(tasks)} tasks")
+        why = f" of the {named} that environment.families leaves" if len(tasks) < named else ""
+        raise UsageError(f"grpo.groups is {config.grpo.groups}, but there are only {len(tasks)} tasks{why}")
     for task_id in tasks:
         if get_task(task_id).domain.name not in domains:
             raise UsageError(f"{task_id!r} is not of the domains that are trained on: {', '.join(domains)}")
