@@ -93,7 +93,8 @@ class ModelConfig(Strict):
         checkpoint: a folder with weights of the tiny model and its tokenizer, e.g. of `tbx warmstart`.
         shape: sizes for `--dry-run` where `path` is not on this machine, as in the model's ``config.json``.
         dtype: of weights and activations.
-        attention: ``sdpa``, ``flash_attention_2`` or ``eager``.
+        attention: ``sdpa``, ``flash_attention_2``, ``eager``, or ``blocks`` for small heads on a CPU
+            (`tb_trainer.attention`).
         gradient_checkpointing: recompute activations in the backward pass.
         lora: adapters.
         thinking: whether the model may think before it answers, by its chat template's own switch; thoughts stay in
@@ -113,7 +114,7 @@ class ModelConfig(Strict):
     checkpoint: str = ""
     shape: Mapping[str, Any] = field(default_factory=dict[str, Any])
     dtype: Literal["float32", "bfloat16"] = "float32"
-    attention: Literal["sdpa", "flash_attention_2", "eager"] = "sdpa"
+    attention: Literal["sdpa", "flash_attention_2", "eager", "blocks"] = "sdpa"
     gradient_checkpointing: bool = False
     lora: LoraConfig = field(default_factory=LoraConfig)
     thinking: bool = False
@@ -338,22 +339,53 @@ class WarmStartConfig(Strict):
             run trains on.
         steps: optimizer steps.
         batch: demonstrations in one step.
-        noise: share of demonstrations that end in one of their task's mistakes: a demonstrator with habits, which only
-            reward can unlearn.
+        noise: share of demonstrations that end in one of their task's mistakes.
+        habits: names of mistakes: a task that has one of them ends in the first of these, when it ends in a mistake, and
+            others never do. Above a share of one half the wrong end is the likeliest, which only reward can unlearn.
         learning_rate: at its peak.
         warmup: steps over which it rises.
         decay: share of the steps, the last ones, over which it falls to a twentieth.
         optimizer: ``adamw``, or ``muon`` for the matrices and AdamW for the rest.
+        trainer: ``trl`` (its `SFTTrainer`, for any model), or ``plain`` (`tb_trainer.supervised`), several times faster
+            where the model is tiny and a step takes less than a second.
+        autocast: compute in bfloat16, weights in their own type; ``plain`` only.
+        noisy_steps: steps at the end on demonstrations with `noise`, after `steps` on reference solutions alone, so that
+            the rules are learned before the mistakes; 0: all steps on one set. ``plain`` only.
+        noisy_rate: share of the peak learning rate, in these steps.
     """
 
     fresh: Natural = 0
     steps: Positive = 200
     batch: Positive = 16
     noise: Annotated[float, Field(ge=0, le=1)] = 0.0
+    habits: tuple[str, ...] = ()
     learning_rate: AboveZero = 1e-5
     warmup: Natural = 20
     decay: Annotated[float, Field(ge=0, le=1)] = 0.4
     optimizer: Literal["adamw", "muon"] = "adamw"
+    trainer: Literal["trl", "plain"] = "trl"
+    autocast: bool = False
+    noisy_steps: Natural = 0
+    noisy_rate: AboveZero = 0.1
+
+
+@dataclass(frozen=True)
+class HeldOutConfig(Strict):
+    """The other stages of a run ``from_nothing`` (`tb_trainer.chain`).
+
+    Attributes:
+        candidates: tasks that are probed for the pool, of the training families and of no suite.
+        probe: attempts at each.
+        fresh: tasks of the training families that are played once, sampled and then greedily; 0: none.
+        repeated: of these, tasks that are played eight times.
+        bench: tasks of the benchmark, played once.
+    """
+
+    candidates: Positive = 240
+    probe: Positive = 4
+    fresh: Natural = 500
+    repeated: Natural = 100
+    bench: Natural = 60
 
 
 @dataclass(frozen=True)
@@ -365,12 +397,15 @@ class TrainConfig(Strict):
         note: what the run can and cannot show; the first line of its log, the last line on the screen.
         seed: of weights, task order and sampling.
         threads: torch's, set by the command; a tiny model is no faster on several. 0 leaves torch its choice.
+        from_nothing: `tbx train` begins with a warm start, a probe and a selection, and ends with evaluations and a
+            report, as `held_out` says.
     """
 
     name: str = "run"
     note: str = ""
     seed: int = 42
     threads: Natural = 1
+    from_nothing: bool = False
     environment: EnvironmentConfig = field(default_factory=EnvironmentConfig)
     model: ModelConfig = field(default_factory=ModelConfig)
     engine: EngineConfig = field(default_factory=EngineConfig)
@@ -381,6 +416,7 @@ class TrainConfig(Strict):
     saving: SavingConfig = field(default_factory=SavingConfig)
     parallel: ParallelConfig = field(default_factory=ParallelConfig)
     warmstart: WarmStartConfig = field(default_factory=WarmStartConfig)
+    held_out: HeldOutConfig = field(default_factory=HeldOutConfig)
 
     @property
     def episodes(self) -> int:

@@ -15,6 +15,7 @@ import torch
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
+import tb_trainer.attention  # noqa: F401  (registers `blocks`)
 from tb_envs.task import Task
 from tb_trainer.reference import reference_transcript
 
@@ -115,5 +116,6 @@ def make_model(config: ModelConfig, tokenizer: Any, *, positions: int, seed: int
             bos_token_id=None,
             eos_token_id=tokenizer.eos_token_id,
             pad_token_id=tokenizer.pad_token_id,
+            attn_implementation=config.attention,
         )
     )

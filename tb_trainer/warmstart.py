@@ -51,10 +51,17 @@ def warm_start(config: TrainConfig, out: Path, *, on_benchmark: bool = False) ->
         task_ids = fresh_ids(guard.training_domains(config.environment), options.fresh)
     flags = guard.check(config, task_ids, allow=on_benchmark)
     model, tokenizer = load_policy(config)
-    rollouts = demonstrations(config, tokenizer, task_ids, options.noise)
+    clean = demonstrations(config, tokenizer, task_ids, 0.0 if options.noisy_steps else options.noise, options.habits)
+    some = task_ids[:: max(1, len(task_ids) // (options.noisy_steps * options.batch))] if options.noisy_steps else []
+    noisy = demonstrations(config, tokenizer, some, options.noise, options.habits)
+    rollouts = [*clean, *noisy]
     played = time.perf_counter()
-    rows = [{"input_ids": r.tokens.ids, "labels": labels(r.tokens)} for r in rollouts]
-    losses = _fit(config, model, tokenizer, rows, out)
+    if options.trainer == "plain":
+        from tb_trainer.supervised import fit
+
+        losses = fit(config, model, lambda: _optimizer(config, model), [r.tokens for r in clean], [r.tokens for r in noisy])
+    else:
+        losses = _fit(config, model, tokenizer, [{"input_ids": r.tokens.ids, "labels": labels(r.tokens)} for r in clean], out)
     model.save_pretrained(out)
     tokenizer.save_pretrained(out)
     learned = sum(rollout.tokens.actions for rollout in rollouts)
@@ -64,7 +71,7 @@ def warm_start(config: TrainConfig, out: Path, *, on_benchmark: bool = False) ->
         "demonstrations": len(rollouts),
         "wrong": sum(rollout.reward == 0 for rollout in rollouts),
         "tokens": learned,
-        "steps": options.steps,
+        "steps": len(losses),
         "loss": sum(tail) / len(tail),
         "seconds": {"play": round(played - clock, 1), "fit": round(time.perf_counter() - played, 1)},
     }
