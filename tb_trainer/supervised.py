@@ -27,6 +27,7 @@ def fit(
     optimizers: Callable[[], tuple[Any, Any]],
     clean: Sequence[Trajectory],
     noisy: Sequence[Trajectory],
+    between: Callable[[], object] = lambda: None,
 ) -> list[float]:
     """Train in place, first on `clean` and then, for ``warmstart.noisy_steps``, on `noisy`.
 
@@ -35,6 +36,7 @@ def fit(
         model: the policy.
         optimizers: makes an optimizer and its schedule; the noisy steps begin with new ones.
         clean, noisy: what is learned.
+        between: called when the clean steps are done and noisy ones follow.
 
     Returns:
         The loss of each step.
@@ -44,6 +46,8 @@ def fit(
     for rows, steps, name in ((clean, options.steps, "clean"), (noisy, options.noisy_steps, "noisy")):
         optimizer, schedule = optimizers()
         if name == "noisy":
+            if steps:
+                between()
             schedule.base_lrs = [rate * options.noisy_rate for rate in schedule.base_lrs]
         dealt = batches(rows, options.batch, Rng("warm start", config.seed, name))
         for _ in range(steps):

@@ -59,7 +59,11 @@ def warm_start(config: TrainConfig, out: Path, *, on_benchmark: bool = False) ->
     if options.trainer == "plain":
         from tb_trainer.supervised import fit
 
-        losses = fit(config, model, lambda: _optimizer(config, model), [r.tokens for r in clean], [r.tokens for r in noisy])
+        def keep() -> None:  # as it was before the habits: what they cost can be seen
+            model.save_pretrained(out / "clean")
+            tokenizer.save_pretrained(out / "clean")
+
+        losses = fit(config, model, lambda: _optimizer(config, model), [r.tokens for r in clean], [r.tokens for r in noisy], keep)
     else:
         losses = _fit(config, model, tokenizer, [{"input_ids": r.tokens.ids, "labels": labels(r.tokens)} for r in clean], out)
     model.save_pretrained(out)
