@@ -59,10 +59,11 @@ class Chain:
         start = [*self._given, *_set([f"model.checkpoint={begin}"])]
         if not (begin / "config.json").exists():
             self._do("warm start", ["warmstart", *self._given, "--out", str(begin)])
-        if not pool.exists():
+        if sizes.candidates and not pool.exists():
             self._do("probe", ["probe", *start, "--fresh", str(sizes.candidates), *attempts, "--out", str(probe)])
             self._do("select", ["select", str(probe), *attempts, "--out", str(pool)])
-        training = _set(["environment.tasks=[]", f"environment.pool={pool}", "from_nothing=false"])
+        chosen = ["environment.tasks=[]", f"environment.pool={pool}"] if sizes.candidates else []
+        training = _set([*chosen, "from_nothing=false"])
         evaluations = self.evaluations()
         with ThreadPoolExecutor(2) as two:
             beside = two.submit(self._evaluate, "start", start, list(evaluations))
@@ -102,7 +103,11 @@ class Chain:
         began = time.perf_counter()
         with log.open("w", encoding="utf-8") as file:
             process = subprocess.Popen([sys.executable, "-c", ENTRY, *argv], stdout=file, stderr=subprocess.STDOUT)
-            _, status, used = os.wait4(process.pid, 0)
+            try:
+                _, status, used = os.wait4(process.pid, 0)
+            except BaseException:
+                process.terminate()
+                raise
         code = process.returncode = os.waitstatus_to_exitcode(status)
         if code:
             tail = "\n".join(log.read_text("utf-8", "replace").splitlines()[-8:])

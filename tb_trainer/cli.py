@@ -119,7 +119,7 @@ def _from_nothing(args: argparse.Namespace, config: Any, folder: Path) -> int:
     if args.json:
         print(json.dumps({"out": str(folder), "note": config.note, "seconds": chain.seconds}))
     else:
-        print(f"report: {folder / 'report.html'}\n{config.note}")
+        print((folder / "logs" / "report.log").read_text("utf-8") + config.note)
     return 0
 
 

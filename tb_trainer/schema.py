@@ -374,14 +374,15 @@ class HeldOutConfig(Strict):
     """The other stages of a run ``from_nothing`` (`tb_trainer.chain`).
 
     Attributes:
-        candidates: tasks that are probed for the pool, of the training families and of no suite.
+        candidates: tasks that are probed for the pool, of the training families and of no suite; 0: no probe and no
+            pool, the run draws from its tasks.
         probe: attempts at each.
         fresh: tasks of the training families that are played once, sampled and then greedily; 0: none.
         repeated: of these, tasks that are played eight times.
         bench: tasks of the benchmark, played once.
     """
 
-    candidates: Positive = 240
+    candidates: Natural = 240
     probe: Positive = 4
     fresh: Natural = 500
     repeated: Natural = 100

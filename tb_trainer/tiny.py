@@ -102,7 +102,7 @@ def texts_of(tasks: Sequence[Task]) -> list[str]:
 def make_model(config: ModelConfig, tokenizer: Any, *, positions: int, seed: int) -> Qwen3ForCausalLM:
     """A Qwen3 with random weights for this tokenizer."""
     torch.manual_seed(seed)
-    return Qwen3ForCausalLM(
+    model = Qwen3ForCausalLM(
         Qwen3Config(
             vocab_size=len(tokenizer),
             hidden_size=config.hidden,
@@ -116,6 +116,7 @@ def make_model(config: ModelConfig, tokenizer: Any, *, positions: int, seed: int
             bos_token_id=None,
             eos_token_id=tokenizer.eos_token_id,
             pad_token_id=tokenizer.pad_token_id,
-            attn_implementation=config.attention,
         )
     )
+    model.set_attn_implementation(config.attention)
+    return model

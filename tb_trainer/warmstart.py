@@ -51,8 +51,9 @@ def warm_start(config: TrainConfig, out: Path, *, on_benchmark: bool = False) ->
         task_ids = fresh_ids(guard.training_domains(config.environment), options.fresh)
     flags = guard.check(config, task_ids, allow=on_benchmark)
     model, tokenizer = load_policy(config)
-    clean = demonstrations(config, tokenizer, task_ids, 0.0 if options.noisy_steps else options.noise, options.habits)
-    some = task_ids[:: max(1, len(task_ids) // (options.noisy_steps * options.batch))] if options.noisy_steps else []
+    apart = bool(options.noisy_steps)
+    some = task_ids[:: max(1, len(task_ids) // (options.noisy_steps * options.batch))] if apart else []
+    clean = demonstrations(config, tokenizer, task_ids, 0.0 if apart else options.noise, options.habits)
     noisy = demonstrations(config, tokenizer, some, options.noise, options.habits)
     rollouts = [*clean, *noisy]
     played = time.perf_counter()
@@ -63,9 +64,11 @@ def warm_start(config: TrainConfig, out: Path, *, on_benchmark: bool = False) ->
             model.save_pretrained(out / "clean")
             tokenizer.save_pretrained(out / "clean")
 
-        losses = fit(config, model, lambda: _optimizer(config, model), [r.tokens for r in clean], [r.tokens for r in noisy], keep)
+        right, habitual = ([rollout.tokens for rollout in part] for part in (clean, noisy))
+        losses = fit(config, model, lambda: make_optimizer(config, model), right, habitual, keep)
     else:
-        losses = _fit(config, model, tokenizer, [{"input_ids": r.tokens.ids, "labels": labels(r.tokens)} for r in clean], out)
+        rows = [{"input_ids": r.tokens.ids, "labels": labels(r.tokens)} for r in clean]
+        losses = _fit(config, model, tokenizer, rows, out)
     model.save_pretrained(out)
     tokenizer.save_pretrained(out)
     learned = sum(rollout.tokens.actions for rollout in rollouts)
@@ -96,7 +99,7 @@ def _fit(config: TrainConfig, model: Any, tokenizer: Any, rows: list[dict[str, A
 
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
     options = config.warmstart
-    optimizer, schedule = _optimizer(config, model)
+    optimizer, schedule = make_optimizer(config, model)
     trainer = SFTTrainer(
         model=model,
         args=SFTConfig(
@@ -126,7 +129,7 @@ def _fit(config: TrainConfig, model: Any, tokenizer: Any, rows: list[dict[str, A
     return [float(row["loss"]) for row in trainer.state.log_history if "loss" in row]
 
 
-def _optimizer(config: TrainConfig, model: Any) -> tuple[Any, Any]:
+def make_optimizer(config: TrainConfig, model: Any) -> tuple[Any, Any]:
     """The optimizer and its schedule: a rise, a plateau, and a fall to a twentieth."""
     options = config.warmstart
     trained = [(name, p) for name, p in model.named_parameters() if p.requires_grad]

@@ -1,8 +1,9 @@
 """What an agent reads in the compact rendering: a system line, and results of tools with the fields that rules need.
 
 Which fields a tool's result shows is declared in ``DOMAIN.yaml`` (with the prompt ``spare``, ``DOMAIN.spare.yaml`` over
-it), the same for every task, in training and in evaluation; a tool that is not declared shows everything, and so does every domain without such a file. Errors are never
-shortened, ids never cut, and nothing is added or reworded. Refuses nothing: text that is no JSON object stays as it is.
+it), the same for every task, in training and in evaluation; a tool that is not declared shows everything, and so does
+every domain without such a file. Errors are never shortened, ids never cut, and nothing is added or reworded. Refuses
+nothing: text that is no JSON object stays as it is.
 """
 
 from __future__ import annotations
