@@ -1,9 +1,9 @@
 """The attention `blocks`: causal, in blocks of queries, for small heads on a CPU; the same numbers as `sdpa`.
 
-torch's fused kernel is slow on a CPU where heads are small: forward and backward of one layer (16 rows of 490 tokens, four
-heads of 32, one core, bfloat16) took 139 ms, here 79; in float32 there is no gain (114 and 125). A block of queries meets
-only the keys before its end, so half of the work is never done. Rows are padded on the right, as everywhere in this trainer, so a causal mask is all that is needed; refuses
-dropout and single tokens that follow a cache, which need another.
+torch's fused kernel is slow on a CPU where heads are small: forward and backward of one layer (16 rows of 490
+tokens, four heads of 32, one core, bfloat16) took 139 ms, here 79; in float32 there is no gain (114 and 125). A block
+of queries meets only the keys before its end, so half of the work is never done. Rows are padded on the right, as
+everywhere in this trainer, so a causal mask is all that is needed; refuses dropout and tokens that follow a cache.
 """
 
 from __future__ import annotations

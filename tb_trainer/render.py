@@ -70,7 +70,8 @@ class Renderer:
             its arguments*; what stays is the agent's role, the time, how to act, and the names of the tools and of
             their arguments. A model trained on it has not read the rules, so it cannot know them: for smoke tests.
             ``tiny``: *leaves out instructions, policy and tools altogether*, and of tools' results what no rule needs
-            (`tb_trainer.compact`): for a tiny model that learns the rules from demonstrations and reward. ``spare``: so, with a shorter list for a few families.
+            (`tb_trainer.compact`): for a tiny model that learns the rules from demonstrations and reward.
+            ``spare``: so, with a shorter list for a few families.
         thinking: whether the model may think, by the template's own switch.
         parser: the format of tool calls, or ``auto`` for the one that the template shows.
 

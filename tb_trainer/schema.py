@@ -340,8 +340,8 @@ class WarmStartConfig(Strict):
         steps: optimizer steps.
         batch: demonstrations in one step.
         noise: share of demonstrations that end in one of their task's mistakes.
-        habits: names of mistakes: a task that has one of them ends in the first of these, when it ends in a mistake, and
-            others never do. Above a share of one half the wrong end is the likeliest, which only reward can unlearn.
+        habits: names of mistakes: a task that has one of them ends in the first of these, when it ends in a mistake,
+            and others never do. Above a share of one half the wrong end is the likeliest, which only reward unlearns.
         learning_rate: at its peak.
         warmup: steps over which it rises.
         decay: share of the steps, the last ones, over which it falls to a twentieth.
@@ -349,8 +349,8 @@ class WarmStartConfig(Strict):
         trainer: ``trl`` (its `SFTTrainer`, for any model), or ``plain`` (`tb_trainer.supervised`), several times faster
             where the model is tiny and a step takes less than a second.
         autocast: compute in bfloat16, weights in their own type; ``plain`` only.
-        noisy_steps: steps at the end on demonstrations with `noise`, after `steps` on reference solutions alone, so that
-            the rules are learned before the mistakes; 0: all steps on one set. ``plain`` only.
+        noisy_steps: steps at the end on demonstrations with `noise`, after `steps` on reference solutions alone, so
+            that the rules are learned before the mistakes; 0: all steps on one set. ``plain`` only.
         noisy_rate: share of the peak learning rate, in these steps.
     """
 
