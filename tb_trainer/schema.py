@@ -106,6 +106,8 @@ class ModelConfig(Strict):
             ``hermes``, ``hermes_compact`` (without blanks), ``qwen3_xml``, ``llama``, ``mistral``, ``mistral_args``,
             ``mistral_call_id``.
         hidden, layers, heads: of the tiny model; half as many heads for keys and values.
+        tied: whether the tiny model reads and writes with the same embeddings. Apart, it learns to copy earlier: as
+            outputs, ids that stand in the same places are pushed alike, and tied ones are then hard to tell apart.
         vocabulary: entries of the tiny model's tokenizer at most.
         texts: how many tasks, spread over the suite, give the texts that its tokenizer is trained on.
     """
@@ -125,6 +127,7 @@ class ModelConfig(Strict):
     hidden: Positive = 64
     layers: Positive = 2
     heads: Positive = 4
+    tied: bool = True
     vocabulary: Annotated[int, Field(ge=300)] = 3072
     texts: Positive = 16
 

@@ -112,7 +112,7 @@ def make_model(config: ModelConfig, tokenizer: Any, *, positions: int, seed: int
             num_key_value_heads=max(1, config.heads // 2),
             head_dim=config.hidden // config.heads,
             max_position_embeddings=positions,
-            tie_word_embeddings=True,
+            tie_word_embeddings=config.tied,
             bos_token_id=None,
             eos_token_id=tokenizer.eos_token_id,
             pad_token_id=tokenizer.pad_token_id,

@@ -30,13 +30,12 @@ from tb_trainer.supervised import batches, fit, loss_of
 from tb_trainer.warmstart import IGNORED, labels, make_optimizer
 
 FAMILIES = ("late_cancellation", "date_change", "unverified_caller", "double_payment")
-BLOCKS = {"model": {"attention": "blocks"}}
 
 
 def test_attention_in_blocks_is_sdpa() -> None:
     """Also across the borders of blocks, and for rows of different lengths, in value and in gradient."""
     losses, gradients = list[float](), list[torch.Tensor]()
-    for settings in (config(), config(**BLOCKS)):
+    for settings in (config(model={"tied": False}), config(model={"tied": False, "attention": "blocks"})):
         model, tokenizer = load_policy(settings)
         rows = [rollout.tokens for rollout in demonstrations(settings, tokenizer, TASKS[:2])]
         loss = loss_of(model, rows)
