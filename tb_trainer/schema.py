@@ -106,8 +106,7 @@ class ModelConfig(Strict):
             ``hermes``, ``hermes_compact`` (without blanks), ``qwen3_xml``, ``llama``, ``mistral``, ``mistral_args``,
             ``mistral_call_id``.
         hidden, layers, heads: of the tiny model; half as many heads for keys and values.
-        tied: whether the tiny model reads and writes with the same embeddings. Apart, it learns to copy earlier: as
-            outputs, ids that stand in the same places are pushed alike, and tied ones are then hard to tell apart.
+        tied: whether the tiny model reads and writes with the same embeddings.
         vocabulary: entries of the tiny model's tokenizer at most.
         texts: how many tasks, spread over the suite, give the texts that its tokenizer is trained on.
     """

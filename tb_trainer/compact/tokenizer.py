@@ -36,7 +36,7 @@ PIECES = "|".join(
         r"T[012]\d:(?=\d\d)",  # T15: of T15:01:00Z
         r"\+\d{1,3}(?= )",  # the country of a phone number
         r"USD ",
-        r"@",  # alone, so that what follows it can be found again by it and copied
+        r"@",  # alone, so that the domain is preceded by the same token wherever it stands
         r"(?<=@)\p{Ll}+\.\p{Ll}+",
         r"(?<![\d.])0\.00(?!\d)",
         r"(?<=\d) ?\p{N}|\p{N}",  # in phone numbers the blank goes with the digit
