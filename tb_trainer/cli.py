@@ -86,6 +86,8 @@ def _train(args: argparse.Namespace) -> int:
     config = load(args.preset, args.set)
     check_built(config)
     folder = args.out if args.resume else _folder(args.out, config.name)
+    if config.from_nothing:
+        return _from_nothing(args, config, folder)
     with Console(stderr=True).status("loading torch") as status:
         import torch
 
@@ -107,6 +109,20 @@ def _train(args: argparse.Namespace) -> int:
         print(json.dumps({"out": str(folder), "note": config.note, "updates": rows}, ensure_ascii=False))
     else:
         _print_table(rows, folder, config.note)
+    return 0
+
+
+def _from_nothing(args: argparse.Namespace, config: Any, folder: Path) -> int:
+    from tb_trainer.chain import Chain
+
+    if args.on_benchmark:
+        raise UsageError("from_nothing trains on no benchmark: run its stages one by one")
+    chain = Chain(config, args.preset, args.set, folder, lambda name: print(name, file=sys.stderr, flush=True))
+    chain.run()
+    if args.json:
+        print(json.dumps({"out": str(folder), "note": config.note, "seconds": chain.seconds}))
+    else:
+        print((folder / "logs" / "report.log").read_text("utf-8") + config.note)
     return 0
 
 

@@ -25,7 +25,9 @@ from tb_trainer.runner import Job, Limits, Rollout, Runner
 from tb_trainer.schema import TrainConfig
 
 
-def demonstrations(config: TrainConfig, tokenizer: Any, task_ids: Sequence[str], noise: float = 0.0) -> list[Rollout]:
+def demonstrations(
+    config: TrainConfig, tokenizer: Any, task_ids: Sequence[str], noise: float = 0.0, habits: Sequence[str] = ()
+) -> list[Rollout]:
     """One demonstration of each task, in order.
 
     Args:
@@ -33,12 +35,13 @@ def demonstrations(config: TrainConfig, tokenizer: Any, task_ids: Sequence[str],
         tokenizer: of the policy.
         task_ids: what to demonstrate; a task may be named again.
         noise: share that ends in a mistake of its task, drawn by (seed, place in the list).
+        habits: if given, the only mistakes, in order: a task makes the first of them that it has, or none.
 
     Raises:
         DomainError: a script does not end as it should.
     """
     renderer = make_renderer(config, tokenizer)
-    chosen = [_script(config.seed, place, task_id, noise) for place, task_id in enumerate(task_ids)]
+    chosen = [_script(config.seed, place, task_id, noise, habits) for place, task_id in enumerate(task_ids)]
     turns = [
         script_turns(get_task(task_id), name, renderer.parser) for task_id, name in zip(task_ids, chosen, strict=True)
     ]
@@ -61,10 +64,11 @@ def demonstrations(config: TrainConfig, tokenizer: Any, task_ids: Sequence[str],
     return rollouts
 
 
-def _script(seed: int, place: int, task_id: str, noise: float) -> str:
+def _script(seed: int, place: int, task_id: str, noise: float, habits: Sequence[str]) -> str:
     """The name of a mistake, or nothing for the reference solution."""
     rng = Rng("demonstration", seed, place)
-    names = sorted(get_task(task_id).scenario.mistakes)
+    mistakes = get_task(task_id).scenario.mistakes
+    names = [name for name in habits if name in mistakes][:1] if habits else sorted(mistakes)
     return rng.pick(*names) if names and rng.chance(noise) else ""
 
 

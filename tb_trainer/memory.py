@@ -258,7 +258,7 @@ def _config(model: ModelConfig) -> tuple[str, Any, int]:
         num_attention_heads=model.heads,
         num_key_value_heads=max(1, model.heads // 2),
         head_dim=model.hidden // model.heads,
-        tie_word_embeddings=True,
+        tie_word_embeddings=model.tied,
     )
     return "the tiny model", tiny, 0
 

@@ -15,6 +15,7 @@ from tb_envs.errors import UsageError
 from tb_envs.registration import load_domain
 from tb_envs.task import Task, get_task
 from tb_trainer.adapters import base_of, put_on, put_on_saved
+from tb_trainer.compact import COMPACT
 from tb_trainer.compact.tokenizer import compact_texts, make_compact_tokenizer
 from tb_trainer.gguf_file import PREFIX, read_gguf
 from tb_trainer.schema import ModelConfig, TrainConfig
@@ -34,8 +35,9 @@ def load_policy(config: TrainConfig) -> tuple[Any, Any]:
         policy, tokenizer = _read(model, model.checkpoint or model.path)
         use_template(tokenizer, model.template)
         return policy, tokenizer
-    if config.environment.prompt == "tiny":
-        tokenizer = make_compact_tokenizer(compact_texts(_tasks(config)), model.vocabulary)
+    prompt = config.environment.prompt
+    if prompt in COMPACT:
+        tokenizer = make_compact_tokenizer(compact_texts(_tasks(config), prompt), model.vocabulary)
     else:
         tokenizer = make_tokenizer(texts_of(_tasks(config)), model.vocabulary)
     made: Any = make_model(model, tokenizer, positions=config.sampling.episode_tokens, seed=config.seed)

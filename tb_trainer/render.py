@@ -13,7 +13,7 @@ from typing import Any
 
 from tb_envs.errors import UsageError
 from tb_envs.task import Task
-from tb_trainer.compact import compact_result, system_line
+from tb_trainer.compact import COMPACT, compact_result, system_line
 from tb_trainer.parse import THOUGHTS, AssistantTurn, Parser, family_of
 from tb_trainer.parse.mistral import nine
 from tb_trainer.parse.turn import Tools
@@ -71,6 +71,7 @@ class Renderer:
             their arguments. A model trained on it has not read the rules, so it cannot know them: for smoke tests.
             ``tiny``: *leaves out instructions, policy and tools altogether*, and of tools' results what no rule needs
             (`tb_trainer.compact`): for a tiny model that learns the rules from demonstrations and reward.
+            ``spare``: so, with a shorter list for a few families.
         thinking: whether the model may think, by the template's own switch.
         parser: the format of tool calls, or ``auto`` for the one that the template shows.
 
@@ -113,7 +114,7 @@ class Renderer:
     def first(self, task: Task, opening: Sequence[Mapping[str, Any]]) -> list[int]:
         """Ids up to the model's first turn: instructions, tools, the customer's first words."""
         instructions, tools = task.instructions, list(task.domain.tool_definitions)
-        if self.prompt == "tiny":
+        if self.prompt in COMPACT:
             instructions, tools = system_line(task), None
         elif self.prompt == "compact":
             instructions = instructions.removesuffix(task.domain.policy_text).rstrip()
@@ -127,10 +128,10 @@ class Renderer:
         Args:
             messages: what the environment said since.
             closed: whether the model ended its turn itself; if it was cut off, the end is added here, unsampled.
-            domain: whose tools answered; the prompt ``tiny`` shows their results by it.
+            domain: whose tools answered; the prompts ``tiny`` and ``spare`` show their results by it.
         """
-        if self.prompt == "tiny":
-            messages = [_shortened(domain, message) for message in messages]
+        if self.prompt in COMPACT:
+            messages = [_shortened(domain, message, self.prompt) for message in messages]
         text = self._text([*PREFIX, *self._safe(messages)], add_generation_prompt=True)
         if not text.startswith(self._prefix):
             raise UsageError(f"the chat template renders a turn differently when messages follow it, {WHAT_TO_DO}")
@@ -206,10 +207,10 @@ class Renderer:
         return safe
 
 
-def _shortened(domain: str, message: Mapping[str, Any]) -> dict[str, Any]:
+def _shortened(domain: str, message: Mapping[str, Any], prompt: str) -> dict[str, Any]:
     if message["role"] != "tool":
         return {**message}
-    return {**message, "content": compact_result(domain, message["name"], message["content"])}
+    return {**message, "content": compact_result(domain, message["name"], message["content"], prompt)}
 
 
 def _signature(function: Mapping[str, Any]) -> dict[str, str]:

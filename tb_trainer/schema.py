@@ -41,8 +41,9 @@ class EnvironmentConfig(Strict):
         turns: the agent's turns in one episode at most; what a limit ends is graded and trained on.
         tool_calls: tool calls in one episode at most.
         reward: ``sparse`` (1 or 0) or ``dense``.
-        prompt: ``full``; ``compact``, which leaves the policy and the tools' descriptions out (`tb_trainer.render`); or
-            ``tiny``: neither instructions nor tools, and of tools' results only what rules need (`tb_trainer.compact`).
+        prompt: ``full``; ``compact``, which leaves the policy and the tools' descriptions out (`tb_trainer.render`);
+            ``tiny``: neither instructions nor tools, and of tools' results only what rules need (`tb_trainer.compact`);
+            or ``spare``: so, with a shorter list of fields that is enough for a few families.
         faults: chances per call of injected system errors, e.g. ``{timeout: 0.02, crash: 0.01}``.
         retries: attempts after the first that an episode gets when a system error broke it.
         drops: groups that may be given up in one update before the update is called off.
@@ -59,7 +60,7 @@ class EnvironmentConfig(Strict):
     turns: Positive = 40
     tool_calls: Positive = 60
     reward: Literal["sparse", "dense"] = "sparse"
-    prompt: Literal["full", "compact", "tiny"] = "full"
+    prompt: Literal["full", "compact", "tiny", "spare"] = "full"
     faults: Mapping[str, float] = field(default_factory=dict[str, float])
     retries: Natural = 8
     drops: Natural = 8
@@ -93,7 +94,8 @@ class ModelConfig(Strict):
         checkpoint: a folder with weights and a tokenizer to start from in place of these, e.g. of `tbx warmstart`.
         shape: sizes for `--dry-run` where `path` is not on this machine, as in the model's ``config.json``.
         dtype: of weights and activations.
-        attention: ``sdpa``, ``flash_attention_2`` or ``eager``.
+        attention: ``sdpa``, ``flash_attention_2``, ``eager``, or ``blocks`` for small heads on a CPU
+            (`tb_trainer.attention`).
         gradient_checkpointing: recompute activations in the backward pass.
         lora: adapters.
         thinking: whether the model may think before it answers, by its chat template's own switch; thoughts stay in
@@ -106,6 +108,7 @@ class ModelConfig(Strict):
             ``hermes``, ``hermes_compact`` (without blanks), ``qwen3_xml``, ``llama``, ``mistral``, ``mistral_args``,
             ``mistral_call_id``.
         hidden, layers, heads: of the tiny model; half as many heads for keys and values.
+        tied: whether the tiny model reads and writes with the same embeddings.
         vocabulary: entries of the tiny model's tokenizer at most.
         texts: how many tasks, spread over the suite, give the texts that its tokenizer is trained on.
     """
@@ -114,7 +117,7 @@ class ModelConfig(Strict):
     checkpoint: str = ""
     shape: Mapping[str, Any] = field(default_factory=dict[str, Any])
     dtype: Literal["float32", "bfloat16"] = "float32"
-    attention: Literal["sdpa", "flash_attention_2", "eager"] = "sdpa"
+    attention: Literal["sdpa", "flash_attention_2", "eager", "blocks"] = "sdpa"
     gradient_checkpointing: bool = False
     lora: LoraConfig = field(default_factory=LoraConfig)
     thinking: bool = False
@@ -125,6 +128,7 @@ class ModelConfig(Strict):
     hidden: Positive = 64
     layers: Positive = 2
     heads: Positive = 4
+    tied: bool = True
     vocabulary: Annotated[int, Field(ge=300)] = 3072
     texts: Positive = 16
 
@@ -339,22 +343,54 @@ class WarmStartConfig(Strict):
             run trains on.
         steps: optimizer steps.
         batch: demonstrations in one step.
-        noise: share of demonstrations that end in one of their task's mistakes: a demonstrator with habits, which only
-            reward can unlearn.
+        noise: share of demonstrations that end in one of their task's mistakes.
+        habits: names of mistakes: a task that has one of them ends in the first of these, when it ends in a mistake,
+            and others never do. Above a share of one half the wrong end is the likeliest, which only reward unlearns.
         learning_rate: at its peak.
         warmup: steps over which it rises.
         decay: share of the steps, the last ones, over which it falls to a twentieth.
         optimizer: ``adamw``, or ``muon`` for the matrices and AdamW for the rest.
+        trainer: ``trl`` (its `SFTTrainer`, for any model), or ``plain`` (`tb_trainer.supervised`), several times faster
+            where the model is tiny and a step takes less than a second.
+        autocast: compute in bfloat16, weights in their own type; ``plain`` only.
+        noisy_steps: steps at the end on demonstrations with `noise`, after `steps` on reference solutions alone, so
+            that the rules are learned before the mistakes; 0: all steps on one set. ``plain`` only.
+        noisy_rate: share of the peak learning rate, in these steps.
     """
 
     fresh: Natural = 0
     steps: Positive = 200
     batch: Positive = 16
     noise: Annotated[float, Field(ge=0, le=1)] = 0.0
+    habits: tuple[str, ...] = ()
     learning_rate: AboveZero = 1e-5
     warmup: Natural = 20
     decay: Annotated[float, Field(ge=0, le=1)] = 0.4
     optimizer: Literal["adamw", "muon"] = "adamw"
+    trainer: Literal["trl", "plain"] = "trl"
+    autocast: bool = False
+    noisy_steps: Natural = 0
+    noisy_rate: AboveZero = 0.1
+
+
+@dataclass(frozen=True)
+class HeldOutConfig(Strict):
+    """The other stages of a run ``from_nothing`` (`tb_trainer.chain`).
+
+    Attributes:
+        candidates: tasks that are probed for the pool, of the training families and of no suite; 0: no probe and no
+            pool, the run draws from its tasks.
+        probe: attempts at each.
+        fresh: tasks of the training families that are played once, sampled and then greedily; 0: none.
+        repeated: of these, tasks that are played eight times.
+        bench: tasks of the benchmark, played once.
+    """
+
+    candidates: Natural = 240
+    probe: Positive = 4
+    fresh: Natural = 500
+    repeated: Natural = 100
+    bench: Natural = 60
 
 
 @dataclass(frozen=True)
@@ -366,12 +402,15 @@ class TrainConfig(Strict):
         note: what the run can and cannot show; the first line of its log, the last line on the screen.
         seed: of weights, task order and sampling.
         threads: torch's, set by the command; a tiny model is no faster on several. 0 leaves torch its choice.
+        from_nothing: `tbx train` begins with a warm start, a probe and a selection, and ends with evaluations and a
+            report, as `held_out` says.
     """
 
     name: str = "run"
     note: str = ""
     seed: int = 42
     threads: Natural = 1
+    from_nothing: bool = False
     environment: EnvironmentConfig = field(default_factory=EnvironmentConfig)
     model: ModelConfig = field(default_factory=ModelConfig)
     engine: EngineConfig = field(default_factory=EngineConfig)
@@ -382,6 +421,7 @@ class TrainConfig(Strict):
     saving: SavingConfig = field(default_factory=SavingConfig)
     parallel: ParallelConfig = field(default_factory=ParallelConfig)
     warmstart: WarmStartConfig = field(default_factory=WarmStartConfig)
+    held_out: HeldOutConfig = field(default_factory=HeldOutConfig)
 
     @property
     def episodes(self) -> int:

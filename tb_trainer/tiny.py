@@ -15,6 +15,7 @@ import torch
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
+import tb_trainer.attention  # noqa: F401  (registers `blocks`)
 from tb_envs.task import Task
 from tb_trainer.reference import reference_transcript
 
@@ -101,7 +102,7 @@ def texts_of(tasks: Sequence[Task]) -> list[str]:
 def make_model(config: ModelConfig, tokenizer: Any, *, positions: int, seed: int) -> Qwen3ForCausalLM:
     """A Qwen3 with random weights for this tokenizer."""
     torch.manual_seed(seed)
-    return Qwen3ForCausalLM(
+    model = Qwen3ForCausalLM(
         Qwen3Config(
             vocab_size=len(tokenizer),
             hidden_size=config.hidden,
@@ -111,9 +112,11 @@ def make_model(config: ModelConfig, tokenizer: Any, *, positions: int, seed: int
             num_key_value_heads=max(1, config.heads // 2),
             head_dim=config.hidden // config.heads,
             max_position_embeddings=positions,
-            tie_word_embeddings=True,
+            tie_word_embeddings=config.tied,
             bos_token_id=None,
             eos_token_id=tokenizer.eos_token_id,
             pad_token_id=tokenizer.pad_token_id,
         )
     )
+    model.set_attn_implementation(config.attention)
+    return model

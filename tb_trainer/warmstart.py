@@ -48,13 +48,27 @@ def warm_start(config: TrainConfig, out: Path, *, on_benchmark: bool = False) ->
     clock = time.perf_counter()
     task_ids = training_tasks(config)
     if options.fresh:
-        task_ids = fresh_ids(guard.training_domains(config.environment), options.fresh)
+        task_ids = fresh_ids(guard.training_domains(config.environment), options.fresh, environment=config.environment)
     flags = guard.check(config, task_ids, allow=on_benchmark)
     model, tokenizer = load_policy(config)
-    rollouts = demonstrations(config, tokenizer, task_ids, options.noise)
+    apart = bool(options.noisy_steps)
+    some = task_ids[:: max(1, len(task_ids) // (options.noisy_steps * options.batch))] if apart else []
+    clean = demonstrations(config, tokenizer, task_ids, 0.0 if apart else options.noise, options.habits)
+    noisy = demonstrations(config, tokenizer, some, options.noise, options.habits)
+    rollouts = [*clean, *noisy]
     played = time.perf_counter()
-    rows = [{"input_ids": r.tokens.ids, "labels": labels(r.tokens)} for r in rollouts]
-    losses = _fit(config, model, tokenizer, rows, out)
+    if options.trainer == "plain":
+        from tb_trainer.supervised import fit
+
+        def keep() -> None:  # as it was before the habits: what they cost can be seen
+            model.save_pretrained(out / "clean")
+            tokenizer.save_pretrained(out / "clean")
+
+        right, habitual = ([rollout.tokens for rollout in part] for part in (clean, noisy))
+        losses = fit(config, model, lambda: make_optimizer(config, model), right, habitual, keep)
+    else:
+        rows = [{"input_ids": r.tokens.ids, "labels": labels(r.tokens)} for r in clean]
+        losses = _fit(config, model, tokenizer, rows, out)
     model.save_pretrained(out)
     tokenizer.save_pretrained(out)
     learned = sum(rollout.tokens.actions for rollout in rollouts)
@@ -64,7 +78,7 @@ def warm_start(config: TrainConfig, out: Path, *, on_benchmark: bool = False) ->
         "demonstrations": len(rollouts),
         "wrong": sum(rollout.reward == 0 for rollout in rollouts),
         "tokens": learned,
-        "steps": options.steps,
+        "steps": len(losses),
         "loss": sum(tail) / len(tail),
         "seconds": {"play": round(played - clock, 1), "fit": round(time.perf_counter() - played, 1)},
     }
@@ -85,7 +99,7 @@ def _fit(config: TrainConfig, model: Any, tokenizer: Any, rows: list[dict[str, A
 
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
     options = config.warmstart
-    optimizer, schedule = _optimizer(config, model)
+    optimizer, schedule = make_optimizer(config, model)
     trainer = SFTTrainer(
         model=model,
         args=SFTConfig(
@@ -115,7 +129,7 @@ def _fit(config: TrainConfig, model: Any, tokenizer: Any, rows: list[dict[str, A
     return [float(row["loss"]) for row in trainer.state.log_history if "loss" in row]
 
 
-def _optimizer(config: TrainConfig, model: Any) -> tuple[Any, Any]:
+def make_optimizer(config: TrainConfig, model: Any) -> tuple[Any, Any]:
     """The optimizer and its schedule: a rise, a plateau, and a fall to a twentieth."""
     options = config.warmstart
     trained = [(name, p) for name, p in model.named_parameters() if p.requires_grad]

@@ -458,7 +458,7 @@ def test_demo_trains(
     monkeypatch.setattr(demo_command, "TASKS", 2)
     got, out, err = tbx("demo", "--out", str(tmp_path))
     assert got == code and "update 1: well" in out
-    assert seen == [["--preset", "smoke", "--out", str(tmp_path / "1" / "training")]]
+    assert seen == [["--preset", "cpu-demo-short", "--out", str(tmp_path / "1" / "training")]]
     assert (tmp_path / "1" / "training.log").read_text() == "update 1: well\n"
     assert (f"what was done so far is in {tmp_path / '1'}" in err) == (code == 130)
     if training == "failed":

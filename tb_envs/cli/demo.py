@@ -42,7 +42,7 @@ PROMISED: dict[str, tuple[str, Callable[[float], bool]]] = {
 
 def main(argv: list[str]) -> int:
     """Run the demonstration; 1 if the agents do not reach what is promised or the training fails."""
-    parser = Parser("demo", "An episode as text, five agents over sixty tasks, a small training: at most six minutes.")
+    parser = Parser("demo", "An episode as text, five agents over sixty tasks, a short training: at most six minutes.")
     parser.add_argument("--no-train", action="store_true", help="leave the training out")
     parser.add_argument("--out", type=Path, default=Path("runs/demo"), metavar="DIR", help="default: runs/demo")
     parser.json_option()
@@ -128,11 +128,13 @@ def _compare_agents(ids: list[str], out: Screen, *, quiet: bool) -> dict[str, An
 
 
 def _train(folder: Path, out: Screen, *, quiet: bool) -> str:
-    """The smoke training, its output in ``training.log`` too: ``done``, ``failed`` or ``not installed``."""
+    """The shortened demonstration, its output in ``training.log`` too: ``done``, ``failed`` or ``not installed``."""
     from tb_trainer.cli import INSTALL, NEEDS
     from tb_trainer.cli import main as train
 
-    out.heading("3. A small training", "(a model that knows nothing; it proves the way, not the learning; a minute)")
+    out.heading(
+        "3. A small training", "(warm start, a few updates, a report: the mechanics, not the learning; three minutes)"
+    )
     missing = [name for name in NEEDS if importlib.util.find_spec(name) is None]
     if missing:
         out.lines(
@@ -144,7 +146,7 @@ def _train(folder: Path, out: Screen, *, quiet: bool) -> str:
         contextlib.redirect_stdout(log if quiet else Tee(sys.stdout, log)),
         contextlib.redirect_stderr(Tee(sys.stderr, log)),
     ):
-        code = train(["--preset", "smoke", "--out", str(folder / "training")])
+        code = train(["--preset", "cpu-demo-short", "--out", str(folder / "training")])
     if code == 130:
         raise KeyboardInterrupt
     if code:
@@ -174,7 +176,7 @@ def _say_where(folder: Path, report: dict[str, Any], out: Screen) -> None:
     out.heading(f"Everything is in {folder}")
     out.pairs([("transcripts/", "the episode by each of the five agents"), ("agents.json", "the table")])
     if report["training"] in ("done", "failed"):
-        out.pairs([("training/", "the run, update by update"), ("training.log", "what it printed")])
+        out.pairs([("training/", "the run, update by update; report.html"), ("training.log", "what it printed")])
     out.heading("What to try next")
     out.pairs(
         [

@@ -6,6 +6,6 @@ results of tools without blanks, without empty fields and without the fields tha
 tool, in ``DOMAIN.yaml``). `tokenizer` makes tokens of it: keys and heads of calls as single ones, digits one by one.
 """
 
-from tb_trainer.compact.results import compact_result, shown_fields, system_line
+from tb_trainer.compact.results import COMPACT, compact_result, shown_fields, system_line
 
-__all__ = ["compact_result", "shown_fields", "system_line"]
+__all__ = ["COMPACT", "compact_result", "shown_fields", "system_line"]

@@ -1,8 +1,9 @@
 """What an agent reads in the compact rendering: a system line, and results of tools with the fields that rules need.
 
-Which fields a tool's result shows is declared in ``DOMAIN.yaml``, the same for every task, in training and in
-evaluation; a tool that is not declared shows everything, and so does every domain without such a file. Errors are never
-shortened, ids never cut, and nothing is added or reworded. Refuses nothing: text that is no JSON object stays as it is.
+Which fields a tool's result shows is declared in ``DOMAIN.yaml`` (with the prompt ``spare``, ``DOMAIN.spare.yaml`` over
+it), the same for every task, in training and in evaluation; a tool that is not declared shows everything, and so does
+every domain without such a file. Errors are never shortened, ids never cut, and nothing is added or reworded. Refuses
+nothing: text that is no JSON object stays as it is.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from typing import Any, cast
 
 from tb_envs.task import Task
 
+COMPACT = ("tiny", "spare")
+"""The prompts that are compact."""
+
 Fields = Mapping[str, Any]
 """Field → None, or the fields of the objects in it."""
 
@@ -25,22 +29,25 @@ def system_line(task: Task) -> str:
 
 
 @lru_cache(maxsize=32)
-def shown_fields(domain: str) -> Mapping[str, Fields]:
+def shown_fields(domain: str, prompt: str = "tiny") -> Mapping[str, Fields]:
     """Tool → the fields of its result that are shown, as declared for this domain; empty if nothing is."""
     import yaml
 
-    path = Path(__file__).parent / f"{domain}.yaml"
-    declared: dict[str, list[str]] = yaml.safe_load(path.read_text("utf-8")) if path.is_file() else {}
+    declared: dict[str, list[str]] = {}
+    for name in (f"{domain}.yaml", f"{domain}.spare.yaml")[: 1 + (prompt == "spare")]:
+        path = Path(__file__).parent / name
+        declared |= yaml.safe_load(path.read_text("utf-8")) if path.is_file() else {}
     return {tool: _tree(names) for tool, names in declared.items()}
 
 
-def compact_result(domain: str, tool: str, text: str) -> str:
+def compact_result(domain: str, tool: str, text: str, prompt: str = "tiny") -> str:
     """The result of a tool as the agent reads it.
 
     Args:
         domain: whose tool it is.
         tool: its name.
         text: the result as the environment gives it: a JSON object, or an error.
+        prompt: ``tiny``, or ``spare`` for the shorter list of a few families.
     """
     try:
         value = json.loads(text)
@@ -49,7 +56,7 @@ def compact_result(domain: str, tool: str, text: str) -> str:
     if not isinstance(value, dict):
         return text
     found = cast("dict[str, Any]", value)
-    fields = shown_fields(domain).get(tool)
+    fields = shown_fields(domain, prompt).get(tool)
     if fields is not None and "error" not in found:
         found = _shown(found, fields)
     return json.dumps(_filled(found), ensure_ascii=False, separators=(",", ":"))

@@ -36,7 +36,8 @@ PIECES = "|".join(
         r"T[012]\d:(?=\d\d)",  # T15: of T15:01:00Z
         r"\+\d{1,3}(?= )",  # the country of a phone number
         r"USD ",
-        r"@\p{Ll}+\.\p{Ll}+",
+        r"@",  # alone, so that the domain is preceded by the same token wherever it stands
+        r"(?<=@)\p{Ll}+\.\p{Ll}+",
         r"(?<![\d.])0\.00(?!\d)",
         r"(?<=\d) ?\p{N}|\p{N}",  # in phone numbers the blank goes with the digit
         r":00Z",
@@ -70,12 +71,12 @@ def make_compact_tokenizer(texts: Iterable[str], vocabulary: int) -> PreTrainedT
     return trained_tokenizer(texts, vocabulary, PIECES, [PAD, END, *ROLES], END, CHAT_TEMPLATE)
 
 
-def compact_texts(tasks: Sequence[Task]) -> list[str]:
+def compact_texts(tasks: Sequence[Task], prompt: str = "tiny") -> list[str]:
     """What is read and written in the reference solutions of some tasks, message by message."""
-    return [text for task in tasks for text in _transcript(task)]
+    return [text for task in tasks for text in _transcript(task, prompt)]
 
 
-def _transcript(task: Task) -> list[str]:
+def _transcript(task: Task, prompt: str) -> list[str]:
     episode, agent, parser = Episode(), make_agent("reference"), Parser("hermes_compact")
     observation, texts = drive(episode.reset(task)), [system_line(task)]
     agent.start(episode, observation)
@@ -83,15 +84,15 @@ def _transcript(task: Task) -> list[str]:
     while not episode.over:
         texts.append(parser.write(agent.act(observation)))
         observation = drive(episode.act(parser.read(texts[-1]).action))
-        texts += [plain(task.domain.name, message) for message in episode.new_messages]
+        texts += [plain(task.domain.name, message, prompt) for message in episode.new_messages]
     episode.close()
     if episode.error:
         raise DomainError(f"{task.id}: the reference agent met a system error: {episode.error}")
     return texts
 
 
-def plain(domain: str, message: Any) -> str:
+def plain(domain: str, message: Any, prompt: str = "tiny") -> str:
     """The content of a message as it is shown."""
     if message["role"] == "tool":
-        return compact_result(domain, message["name"], message["content"])
+        return compact_result(domain, message["name"], message["content"], prompt)
     return str(message["content"])

@@ -57,7 +57,7 @@ def hashes_of(config: TrainConfig, task_ids: Sequence[str]) -> dict[str, str]:
 def _essential(config: TrainConfig) -> Any:
     """What of the configuration decides the updates; how many there are, and where logs go, does not."""
     tree = config.to_json()
-    for part in ("name", "note", "threads", "saving", "parallel"):
+    for part in ("name", "note", "threads", "saving", "parallel", "from_nothing", "held_out"):
         del tree[part]
     del tree["grpo"]["updates"], tree["grpo"]["micro_tokens"], tree["engine"]
     return tree

@@ -1,0 +1,120 @@
+"""From nothing to a report in one `tbx train`: what a preset with ``from_nothing`` does.
+
+Warm start, probe, select, training, evaluation of the start and of the last checkpoint, report: the commands that one
+would type, each in a process of its own, all in the run's folder. The start is evaluated beside the training, on the
+second core. No evaluation of held-out tasks chooses anything: what is reported is the last checkpoint. What is done is
+not done again (``--resume``). Refuses a model that is there already: it needs no start.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from tb_envs.errors import ThinkingBoxError, UsageError
+from tb_trainer import checkpoint
+from tb_trainer.schema import TrainConfig
+
+ENTRY = "import sys; from tb_envs.cli import main; sys.exit(main())"
+
+
+class Chain:
+    """The stages of one run.
+
+    Args:
+        config: the settings, read.
+        preset, overrides: the settings as they were given; each stage is told them again.
+        out: the run's folder.
+        say: told what begins.
+
+    Attributes:
+        seconds: of each stage, on the clock and of the processors.
+    """
+
+    def __init__(
+        self, config: TrainConfig, preset: str, overrides: Sequence[str], out: Path, say: Callable[[str], None]
+    ) -> None:
+        if config.model.path or config.model.checkpoint:
+            raise UsageError("from_nothing makes its own model: leave model.path and model.checkpoint, or set it false")
+        self.config, self.out, self._say = config, out, say
+        self._given = ["--preset", preset, *_set(overrides)]
+        self.seconds: dict[str, dict[str, float]] = {}
+
+    def run(self) -> None:
+        """All stages that are left.
+
+        Raises:
+            ThinkingBoxError: a stage failed; the message ends with what it said.
+        """
+        out, sizes = self.out, self.config.held_out
+        attempts = ["--attempts", str(sizes.probe)]
+        begin, probe, pool = out / "start", out / "probe.jsonl", out / "pool.json"
+        (out / "logs").mkdir(parents=True, exist_ok=True)
+        start = [*self._given, *_set([f"model.checkpoint={begin}"])]
+        if not (begin / "config.json").exists():
+            self._do("warm start", ["warmstart", *self._given, "--out", str(begin)])
+        if sizes.candidates and not pool.exists():
+            self._do("probe", ["probe", *start, "--fresh", str(sizes.candidates), *attempts, "--out", str(probe)])
+            self._do("select", ["select", str(probe), *attempts, "--out", str(pool)])
+        chosen = ["environment.tasks=[]", f"environment.pool={pool}"] if sizes.candidates else []
+        training = _set([*chosen, "from_nothing=false"])
+        evaluations = self.evaluations()
+        with ThreadPoolExecutor(2) as two:
+            beside = two.submit(self._evaluate, "start", start, list(evaluations))
+            done = checkpoint.whole(out)
+            if not done or done[-1] < self.config.grpo.updates:
+                resume = ["--resume"] if done else []
+                self._do("train", ["train", *start, *training, "--out", str(out), *resume])
+            beside.result()
+            last = checkpoint.folder_of(out, checkpoint.whole(out)[-1])
+            trained = [*self._given, *_set([f"model.checkpoint={last}"])]
+            names = list(evaluations)
+            for half in [two.submit(self._evaluate, "trained", trained, names[at::2]) for at in (0, 1)]:
+                half.result()
+        self._do("report", ["report", str(out)])
+        (out / "stages.json").write_text(json.dumps(self.seconds, indent=1) + "\n", "utf-8")
+
+    def evaluations(self) -> dict[str, list[str]]:
+        """Name → what of `tbx evaluate`, of those that are wanted."""
+        sizes = self.config.held_out
+        wanted = {
+            "fresh": (sizes.fresh, ["--split", f"fresh:{sizes.fresh}"]),
+            "repeated": (sizes.repeated, ["--split", f"fresh:{sizes.repeated}", "--attempts", "8"]),
+            "greedy": (sizes.fresh, ["--split", f"fresh:{sizes.fresh}", "--greedy"]),
+            "bench": (sizes.bench, ["--split", "bench", "--limit", str(sizes.bench)]),
+        }
+        return {name: words for name, (count, words) in wanted.items() if count}
+
+    def _evaluate(self, who: str, settings: Sequence[str], names: Sequence[str]) -> None:
+        for name in names:
+            file = self.out / "evaluations" / f"{who}-{name}.jsonl"
+            file.parent.mkdir(exist_ok=True)
+            self._do(f"{who} {name}", ["evaluate", *settings, *self.evaluations()[name], "--out", str(file)])
+
+    def _do(self, name: str, argv: Sequence[str]) -> None:
+        self._say(name)
+        log = self.out / "logs" / f"{name.replace(' ', '-')}.log"
+        began = time.perf_counter()
+        with log.open("w", encoding="utf-8") as file:
+            process = subprocess.Popen([sys.executable, "-c", ENTRY, *argv], stdout=file, stderr=subprocess.STDOUT)
+            try:
+                _, status, used = os.wait4(process.pid, 0)
+            except BaseException:
+                process.terminate()
+                raise
+        code = process.returncode = os.waitstatus_to_exitcode(status)
+        if code:
+            tail = "\n".join(log.read_text("utf-8", "replace").splitlines()[-8:])
+            raise ThinkingBoxError(f"{name} ended with {code} ({log}):\n{tail}")
+        clock = time.perf_counter() - began
+        self.seconds[name] = {"clock": round(clock, 1), "processors": round(used.ru_utime + used.ru_stime, 1)}
+
+
+def _set(overrides: Sequence[str]) -> list[str]:
+    return [word for text in overrides for word in ("--set", text)]

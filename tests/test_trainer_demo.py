@@ -1,0 +1,118 @@
+"""The demonstration's parts: attention in blocks, the plain loop, habits, the spare list, the order of the stages."""
+
+# ruff: noqa: E402
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+for _library in ("torch", "transformers"):
+    pytest.importorskip(_library)
+
+import torch
+from trainer_parts import TASKS, config
+
+from tb_envs.agents import make_agent
+from tb_envs.authoring.rng import Rng
+from tb_envs.errors import ThinkingBoxError, UsageError
+from tb_envs.play import play
+from tb_envs.task import get_task
+from tb_trainer.chain import Chain
+from tb_trainer.compact import compact_result, shown_fields
+from tb_trainer.config import load
+from tb_trainer.demonstrations import demonstrations
+from tb_trainer.policy import load_policy
+from tb_trainer.supervised import batches, fit, loss_of
+from tb_trainer.warmstart import IGNORED, labels, make_optimizer
+
+FAMILIES = ("late_cancellation", "date_change", "unverified_caller", "double_payment")
+
+
+def test_attention_in_blocks_is_sdpa() -> None:
+    """Also across the borders of blocks, and for rows of different lengths, in value and in gradient."""
+    losses, gradients = list[float](), list[torch.Tensor]()
+    for settings in (config(model={"tied": False}), config(model={"tied": False, "attention": "blocks"})):
+        model, tokenizer = load_policy(settings)
+        rows = [rollout.tokens for rollout in demonstrations(settings, tokenizer, TASKS[:2])]
+        loss = loss_of(model, rows)
+        loss.backward()
+        losses.append(float(loss.detach()))
+        gradients.append(torch.cat([p.grad.flatten() for p in model.parameters()]))
+        assert max(map(len, rows)) > 200 and len(rows[0]) != len(rows[1])
+    assert losses[0] == pytest.approx(losses[1], abs=1e-5)
+    assert float((gradients[0] - gradients[1]).norm() / gradients[0].norm()) < 1e-4
+
+
+def test_the_plain_loop_has_the_loss_of_transformers_and_lowers_it() -> None:
+    settings = config(warmstart={"steps": 12, "batch": 2, "learning_rate": 0.02, "warmup": 1, "optimizer": "muon"})
+    model, tokenizer = load_policy(settings)
+    rows = [rollout.tokens for rollout in demonstrations(settings, tokenizer, TASKS[:4])]
+    theirs = model(input_ids=torch.tensor([rows[0].ids]), labels=torch.tensor([labels(rows[0])])).loss
+    assert IGNORED in labels(rows[0])
+    assert float(loss_of(model, rows[:1]).detach()) == pytest.approx(float(theirs.detach()), abs=1e-5)
+    losses = fit(settings, model, lambda: make_optimizer(settings, model), rows, [])
+    assert len(losses) == 12 and losses[-1] < losses[0]
+    dealt = list(islice(batches(rows, 2, Rng("test")), 4))
+    for half in (dealt[:2], dealt[2:]):
+        assert sorted(id(row) for batch in half for row in batch) == sorted(map(id, rows))
+
+
+def test_habits_are_the_only_mistakes() -> None:
+    settings = config(environment={"prompt": "compact"}, sampling={"turn_tokens": 400, "episode_tokens": 8000})
+    _, tokenizer = load_policy(settings)
+    tasks = [f"hotel/double_payment/{index}" for index in (2000, 2001, 2002, 2003)]
+    right = demonstrations(settings, tokenizer, tasks, 1.0, ["a name that no task has"])
+    assert [rollout.reward for rollout in right] == [1.0] * 4
+    wrong = demonstrations(settings, tokenizer, tasks, 1.0, ["refunds the earlier payment"])
+    able = ["refunds the earlier payment" in get_task(task_id).scenario.mistakes for task_id in tasks]
+    assert [rollout.reward == 0 for rollout in wrong] == able and any(able)
+
+
+def test_the_spare_list_shows_less_and_adds_nothing() -> None:
+    assert set(shown_fields("hotel", "spare")) >= set(shown_fields("hotel"))
+    for family in FAMILIES:
+        for index in range(14):
+            episode = play(get_task(f"hotel/{family}/{index}"), make_agent("reference"))
+            for message in episode.messages:
+                if message["role"] == "tool":
+                    name, whole = message["name"], message["content"]
+                    tiny, spare = (compact_result("hotel", name, whole, prompt) for prompt in ("tiny", "spare"))
+                    assert len(spare) <= len(tiny)
+                    assert json.loads(spare).items() <= json.loads(whole).items() or name in (
+                        "get_folio",
+                        "list_refunds",
+                    )
+
+
+def test_the_stages_come_in_order_and_are_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[tuple[str, list[str]]] = []
+    monkeypatch.setattr(Chain, "_do", lambda self, name, argv: done.append((name, list(argv))))
+    monkeypatch.setattr("tb_trainer.checkpoint.whole", lambda out: [7])
+    settings = load("cpu-demo", ["grpo.updates=9"])
+    Chain(settings, "cpu-demo", ["grpo.updates=9"], tmp_path, print).run()
+    names = [name for name, _ in done]
+    assert names[:3] == ["warm start", "probe", "select"] and names[-1] == "report"
+    assert {name for name in names if name.startswith("trained")} == {
+        "trained fresh", "trained greedy", "trained repeated", "trained bench"
+    }  # fmt: skip
+    train = dict(done)["train"]
+    assert "--resume" in train and f"environment.pool={tmp_path / 'pool.json'}" in train
+    assert all("grpo.updates=9" in argv for name, argv in done if name not in ("select", "report"))
+    (tmp_path / "start").mkdir()
+    for name in ("start/config.json", "pool.json"):
+        (tmp_path / name).write_text("{}")
+    done.clear()
+    Chain(load("cpu-demo", []), "cpu-demo", [], tmp_path, print).run()
+    assert not {"warm start", "probe", "select"} & {name for name, _ in done}
+
+
+def test_a_failed_stage_ends_the_run_with_what_it_said(tmp_path: Path) -> None:
+    chain = Chain(load("cpu-demo"), "no-such-preset", [], tmp_path, print)
+    with pytest.raises(ThinkingBoxError, match=r"(?s)warm start ended with 2.*no-such-preset"):
+        chain.run()
+    with pytest.raises(UsageError, match="from_nothing makes its own model"):
+        Chain(load("cpu-demo", ["model.checkpoint=x"]), "cpu-demo", [], tmp_path, print)
