@@ -81,7 +81,7 @@ def must_record(clause: Clause, found: Sequence[Span]) -> bool:
     """As in "our script obliges me to note a telephone contact", "I am to write on this card: your surname"."""
     row = clause.row
     at = row.index("to")
-    if row[at + 1 : at + 2] == [] or row[at + 1] not in _RECORDING or at < 2:
+    if at < 2 or at + 1 == len(row) or row[at + 1] not in _RECORDING:
         return False
     if not (row[at - 2] in ("i", "we") and row[at - 1] in ("am", "are", "is", "hav")) and not (
         row[at - 2] in _OBLIGING and row[at - 1] in ("me", "us")

@@ -173,9 +173,10 @@ class Reading:
             facts = []
         elif row[:2] == _HOW_ABOUT and len(row) < 5 and not (facts or clause.values) and any(clause.dets[2:3]):
             facts = [(span.means.fact, False) for span in spans if span.hi == len(row)]  # "how about your e-mail?"
-        only_lacks = soft(clause) and not (self.listing and VERBS.isdisjoint(row))
-        if facts and not question and (only_lacks or (frame.sure_at == clause.sentence and not clause.polite)):
-            self.idle += facts
+        if facts and not question:
+            lacks = not (self.listing and VERBS.isdisjoint(row)) and soft(clause)
+            if lacks or (frame.sure_at == clause.sentence and not clause.polite):
+                self.idle += facts
         sentence.asks = sentence.asks or question or mood
         sentence.inquires = sentence.inquires or question
         if clause.values:
