@@ -72,7 +72,7 @@ def test_flops_are_those_that_torch_counts(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_the_overhead_benchmark_accounts_for_the_whole_update(tmp_path: Path) -> None:
-    small = ("environment.tasks=[hotel/late_checkout/2000-2009]", "grpo.groups=2", "grpo.group_size=2")
+    small = ("environment.tasks=[hotel/date_change/2000-2009]", "grpo.groups=2", "grpo.group_size=2")
     arguments = [part for knob in (*small, "model.hidden=64", "model.layers=2") for part in ("--set", knob)]
     out = tmp_path / "overhead.json"
     done = run("overhead.py", "--updates", "1", *arguments, "--no-check", "--out", str(out))
