@@ -26,6 +26,7 @@ from tb_trainer.policy import load_policy
 from tb_trainer.schema import TrainConfig
 from tb_trainer.tasks import guard
 from tb_trainer.tasks.probe import fresh_ids
+from tb_trainer.tasks.scope import training_domains
 from tb_trainer.tasks.training import training_tasks
 from tb_trainer.tokens import Trajectory
 
@@ -48,7 +49,7 @@ def warm_start(config: TrainConfig, out: Path, *, on_benchmark: bool = False) ->
     clock = time.perf_counter()
     task_ids = training_tasks(config)
     if options.fresh:
-        task_ids = fresh_ids(guard.training_domains(config.environment), options.fresh, environment=config.environment)
+        task_ids = fresh_ids(training_domains(config.environment), options.fresh, environment=config.environment)
     flags = guard.check(config, task_ids, allow=on_benchmark)
     model, tokenizer = load_policy(config)
     apart = bool(options.noisy_steps)

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("gguf", reason="no gguf: pip install 'thinkingbox-gym[gguf]'")
 pytest.importorskip("torch")
 
 import gguf  # pyright: ignore[reportMissingImports]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("peft")
+pytest.importorskip("torch")
 
 import torch
 from safetensors.torch import load_file, save_file

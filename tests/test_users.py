@@ -255,3 +255,10 @@ def test_says_only_what_an_act_accounts_for(lines: list[str]) -> None:
 )
 def test_odd_input_is_bounded(text: str) -> None:
     assert talk(GUEST, text)[-1].text
+
+
+@pytest.mark.parametrize("first", ["so", "so then", "just so"])
+def test_a_message_may_end_with_its_reason(first: str) -> None:
+    for said in ("hold on a moment?", "could you hold the line?", "it is done?", "I can close it?", "it is cancelled."):
+        for line in (f"{first} {said}", f"What is the surname, {first} {said}"):
+            assert talk(GUEST, line)[-1].text

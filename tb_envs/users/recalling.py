@@ -10,7 +10,7 @@ from collections.abc import Sequence, Set
 from .clauses import Clause
 from .lexicon import COMMON, DOMAIN
 from .phrases import Span, stem_set
-from .values import MONTHS, Value, Values, squash
+from .values import MONTHS, Values, squash
 from .words import Is, Token, each, stem
 
 _NAMES = each("name surname caller")
@@ -238,8 +238,3 @@ def _slip(own: str, heard: str) -> bool:
             or (sorted(mine) == sorted(theirs) and sum(a != b for a, b in zip(mine, theirs, strict=True)) == 2)
         )
     return mine[1:] == theirs or mine == theirs[1:]
-
-
-def same_group(known: Values, groups: Set[str], right: Sequence[str]) -> list[Value]:
-    """The values that the checks name."""
-    return [value for value in known.values() if value.group in groups and value.fact not in right]

@@ -127,17 +127,11 @@ def _worded(words: list[Token]) -> list[tuple[int, int]]:
             lo = at
             while lo and (words[lo - 1].text in _NUMERALS or (words[lo - 1].text == "and" and lo < at)):
                 lo -= 1
-            whole = part = 0
-            for word in words[lo:at]:
-                number = _NUMERALS.get(word.text, 0)
-                if number == 100:
-                    part = (part or 1) * 100
-                elif number == 1000:
-                    whole, part = (part or 1) * 1000, 0
-                else:
-                    part += number
-            if whole + part:
-                out.append((at - 1, (whole + part) * 100))
+            while words[lo].text == "and":
+                lo += 1
+            number = _numeral(words, lo)[1]
+            if number:
+                out.append((at - 1, number * 100))
     return out
 
 

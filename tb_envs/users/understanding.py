@@ -30,7 +30,7 @@ from .unasked import settle
 from .values import Values
 from .vocabulary import Compiled
 from .wanting import wanted
-from .widening import widen
+from .widening import TOLD, WISHES, widen
 from .wishing import VERBS, cue
 from .words import each, tokens
 
@@ -39,10 +39,8 @@ _TITLES = each("mr mrs ms miss dr")
 _HOW_ABOUT = ["how", "about"]
 _BOOKED = each("register book record list note enter file noted fil")
 _DEEDS = frozenset(("done", "deed"))
-_TOLD = frozenset(("done", "refused"))
 _DATED = ("arrival", "departure", "dates", "date")
 _HANDED = frozenset(("pending",))
-_WISHES = each("lik want wish need")
 _OPEN = each("hav do how what where why who")
 """Beginnings of a question that does not check the value named in it."""
 _TAGS = each("correct right yes accurat true okai")
@@ -137,7 +135,9 @@ class Reading:
 
     def _purpose(self, clause: Clause, at: int) -> bool:
         """As in "just so the file is complete, what is the surname?": why it is asked, and no end."""
-        follow = self.heard[at + 1] if at + 1 < len(self.heard) else clause
+        if at + 1 == len(self.heard):
+            return False
+        follow = self.heard[at + 1]
         return follow.question and follow.sentence == clause.sentence and bool(self.found[at + 1])
 
     def _enter(self, clause: Clause, at: int) -> None:
@@ -239,7 +239,7 @@ class Reading:
             values.wrong = misheard(clause, self.known)
         if out.checking and not _DEEDS.isdisjoint(ends):
             named = values.right or values.wrong or spans
-            if (named and (not _BOOKED.isdisjoint(row) or "down" in row)) or not _WISHES.isdisjoint(row):
+            if (named and (not _BOOKED.isdisjoint(row) or "down" in row)) or not WISHES.isdisjoint(row):
                 ends -= _DEEDS  # "it is registered under Berg. Is that right?"
         if values.right and not spans and not self._tag_follows(at) and only_named(clause, values.right, self.known):
             values.right = []
@@ -333,7 +333,7 @@ class Reading:
     def _end(self, ends: set[str]) -> None:
         """Note how requests end; what is told counts for more than the delay before it."""
         out = self.out
-        if not _TOLD.isdisjoint(ends):
+        if not TOLD.isdisjoint(ends):
             out.ends.discard("wait")
             for earlier in out.sentences:
                 earlier.ends.discard("wait")

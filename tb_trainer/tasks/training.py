@@ -12,9 +12,8 @@ from tb_envs.errors import UsageError
 from tb_envs.registration import load_domain
 from tb_envs.task import get_task
 from tb_trainer.schema import TrainConfig
-from tb_trainer.tasks import guard
 from tb_trainer.tasks.pool import read_pool
-from tb_trainer.tasks.scope import within
+from tb_trainer.tasks.scope import training_domains, within
 
 
 def training_tasks(config: TrainConfig) -> list[str]:
@@ -24,7 +23,7 @@ def training_tasks(config: TrainConfig) -> list[str]:
         UsageError: there are none, too few, or one that does not belong.
     """
     environment = config.environment
-    domains = guard.training_domains(environment)
+    domains = training_domains(environment)
     if environment.pool:
         tasks = read_pool(Path(environment.pool))
     elif environment.tasks:
