@@ -6,13 +6,14 @@ demonstration that its database does not grade as it should: a reference solutio
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from typing import Any
 
 from tb_envs.agents import ScriptAgent, make_agent
 from tb_envs.authoring.rng import Rng
 from tb_envs.episode import Episode, drive
-from tb_envs.errors import DomainError
+from tb_envs.errors import DomainError, UsageError
 from tb_envs.limits import Limits as EpisodeLimits
 from tb_envs.settings import Settings
 from tb_envs.task import Task, get_task
@@ -62,6 +63,19 @@ def demonstrations(
         if rollout.reward != float(not name):
             raise DomainError(f"{rollout.job.task_id}: its {name or 'reference solution'} scores {rollout.reward}")
     return rollouts
+
+
+def check_habits(habits: Sequence[str], task_ids: Sequence[str]) -> None:
+    """Refuse a habit that none of the tasks has as a mistake.
+
+    Raises:
+        UsageError: with what is near.
+    """
+    known = {name for task_id in task_ids for name in get_task(task_id).scenario.mistakes} if habits else set[str]()
+    for name in habits:
+        if name not in known:
+            near = difflib.get_close_matches(name, sorted(known), 3, 0.5) or sorted(known)
+            raise UsageError(f"warmstart.habits: no task makes the mistake {name!r}; there are {', '.join(near)}")
 
 
 def _script(seed: int, place: int, task_id: str, noise: float, habits: Sequence[str]) -> str:

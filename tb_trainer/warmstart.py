@@ -21,7 +21,7 @@ from torch.optim import AdamW, Muon
 from tb_envs.cli.parser import Parser
 from tb_envs.errors import UsageError
 from tb_trainer.config import load
-from tb_trainer.demonstrations import demonstrations
+from tb_trainer.demonstrations import check_habits, demonstrations
 from tb_trainer.policy import load_policy
 from tb_trainer.schema import TrainConfig
 from tb_trainer.tasks import guard
@@ -50,6 +50,7 @@ def warm_start(config: TrainConfig, out: Path, *, on_benchmark: bool = False) ->
     task_ids = training_tasks(config)
     if options.fresh:
         task_ids = fresh_ids(training_domains(config.environment), options.fresh, environment=config.environment)
+    check_habits(options.habits, task_ids)
     flags = guard.check(config, task_ids, allow=on_benchmark)
     model, tokenizer = load_policy(config)
     apart = bool(options.noisy_steps)

@@ -27,7 +27,7 @@ from tb_trainer.config import load
 from tb_trainer.demonstrations import demonstrations
 from tb_trainer.policy import load_policy
 from tb_trainer.supervised import batches, fit, loss_of
-from tb_trainer.warmstart import IGNORED, labels, make_optimizer
+from tb_trainer.warmstart import IGNORED, labels, make_optimizer, warm_start
 
 FAMILIES = ("late_cancellation", "date_change", "unverified_caller", "double_payment")
 
@@ -116,3 +116,9 @@ def test_a_failed_stage_ends_the_run_with_what_it_said(tmp_path: Path) -> None:
         chain.run()
     with pytest.raises(UsageError, match="from_nothing makes its own model"):
         Chain(load("cpu-demo", ["model.checkpoint=x"]), "cpu-demo", [], tmp_path, print)
+
+
+def test_a_habit_that_no_task_has_is_refused(tmp_path: Path) -> None:
+    settings = load("cpu-demo-short", ["warmstart.habits=[goes on all the sane]"])
+    with pytest.raises(UsageError, match=r"no task makes the mistake 'goes on all the sane'.*goes on all the same"):
+        warm_start(settings, tmp_path / "start")
