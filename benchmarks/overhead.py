@@ -101,7 +101,7 @@ def measure(config: TrainConfig, folder: Path) -> dict[str, Any]:
         "weights to the engine": spent["sync"],
         "log and checkpoint": spent["files"],
     }
-    environment = {"episodes and grading": spent["environment"], "opening and closing": spent["open"]}
+    environment = {"episodes": spent["environment"], "grading": spent["grade"], "opening and closing": spent["open"]}
     rest = spent["wall"] - sum(model.values()) - sum(own.values()) - sum(environment.values())
     parts = {
         "model": model,

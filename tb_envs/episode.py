@@ -7,6 +7,7 @@ A system error ends it as ``error:*`` and is never a failure; what the agent doe
 
 from __future__ import annotations
 
+import time
 from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -53,6 +54,7 @@ class Episode:
         ended_by: ``agent | customer | handover | limit:turns | limit:tool_calls | limit:tokens | error``.
         verdict: every check by name, at the end; None after a system error.
         reward: at the end, from the database; 0.0 after a system error.
+        grading_seconds: of the wall clock, spent on the verdict; a measure, and part of no result.
     """
 
     def __init__(self, settings: Settings | None = None) -> None:
@@ -68,7 +70,7 @@ class Episode:
         self.turns = self.user_turns = self.tool_calls = self._characters = 0
         self.outcome = self.ended_by = self.error = ""
         self.verdict: Verdict | None = None
-        self.reward = 0.0
+        self.reward = self.grading_seconds = 0.0
 
     # -- life
 
@@ -232,12 +234,15 @@ class Episode:
         self.ended_by = by
         self.log.append(Event("ended", by, "", {}, True, 0))
         scenario, specs = self.task.scenario, self.task.domain.specs
+        began = time.perf_counter()
         try:
             evidence = Evidence(specs, self.changes, self.log, scenario.about)
             self.verdict = grade(scenario.expects, evidence, self.task.kinds)
         except Exception as error:
             self._fail("checker", CheckerError(f"the grader broke: {type(error).__name__}: {error}"))
             return
+        finally:
+            self.grading_seconds = time.perf_counter() - began
         self.outcome = "success" if self.verdict.success else "failure"
         self.reward = self.verdict.reward(self.settings.reward)
 

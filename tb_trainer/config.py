@@ -68,8 +68,11 @@ def check(tree: Mapping[str, Any]) -> TrainConfig:
         raise UsageError("environment.tasks and environment.pool exclude each other")
     if config.sampling.turn_tokens >= config.sampling.episode_tokens:
         raise UsageError("sampling.turn_tokens must be less than sampling.episode_tokens")
-    if config.warmstart.trainer == "trl" and (config.warmstart.noisy_steps or config.warmstart.autocast):
-        raise UsageError("warmstart.noisy_steps and warmstart.autocast are for warmstart.trainer plain")
+    start = config.warmstart
+    if start.trainer == "trl" and (start.noisy_steps or start.autocast or start.processes > 1):
+        raise UsageError(
+            "warmstart.noisy_steps, warmstart.autocast and warmstart.processes are for warmstart.trainer plain"
+        )
     if model.lora.rank and not model.path:
         raise UsageError("model.lora is for a model from model.path; the tiny one is trained whole")
     return config

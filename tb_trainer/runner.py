@@ -134,6 +134,7 @@ class Runner:
 
     Attributes:
         transcripts: of which jobs the episode is kept as text; of none until it is set.
+        seconds: spent so far on `generate`, `environment` (customer, tools, database) and `grade`.
     """
 
     def __init__(
@@ -148,7 +149,7 @@ class Runner:
     ) -> None:
         self.engine, self.renderer, self.settings, self.limits = engine, renderer, settings, limits
         self.transcripts: Callable[[Job], bool] = lambda job: False
-        self.seconds = {"generate": 0.0, "environment": 0.0}
+        self.seconds = {"generate": 0.0, "environment": 0.0, "grade": 0.0}
         self._episodes = episodes
         self._seats: dict[Key, _Seat] = {}
         self._finished: list[Rollout] = []
@@ -248,8 +249,8 @@ class Runner:
         """The environment has answered."""
         took = time.perf_counter() - seat.since
         seat.rollout.waited += took
-        self.seconds["environment"] += took
         episode = seat.episode
+        self._account(took, episode)
         if error is not None:
             kind = "user" if isinstance(error, UserError) else "backend"
             self._broke(seat, f"error:{kind}", str(error))
@@ -299,13 +300,21 @@ class Runner:
             rollout.tokens.read(ids)
             self._ask(seat)
             return
+        clock = time.perf_counter()
         drive(seat.episode.finish())
+        self._account(time.perf_counter() - clock, seat.episode)
         if seat.episode.outcome.startswith("error:"):
             self._broke(seat, seat.episode.outcome, seat.episode.error)
         else:
             self._end(seat, "limit:tokens")
 
     # -- the end
+
+    def _account(self, took: float, episode: Episode) -> None:
+        """Book a step's seconds; the verdict, which is part of an episode's last step, apart."""
+        graded = episode.grading_seconds if episode.over else 0.0
+        self.seconds["environment"] += max(0.0, took - graded)
+        self.seconds["grade"] += graded
 
     def _end(self, seat: _Seat, ended_by: str) -> None:
         episode, rollout = seat.episode, seat.rollout

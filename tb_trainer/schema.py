@@ -183,6 +183,7 @@ class WarmStartConfig(Strict):
         trainer: ``trl`` (its `SFTTrainer`, for any model), or ``plain`` (`tb_trainer.supervised`), several times faster
             where the model is tiny and a step takes less than a second.
         autocast: compute in bfloat16, weights in their own type; ``plain`` only.
+        processes: that share each batch on this machine, this one included (`tb_trainer.sharing`); ``plain`` only.
         noisy_steps: steps at the end on demonstrations with `noise`, after `steps` on reference solutions alone, so
             that the rules are learned before the mistakes; 0: all steps on one set. ``plain`` only.
         noisy_rate: share of the peak learning rate, in these steps.
@@ -199,6 +200,7 @@ class WarmStartConfig(Strict):
     optimizer: Literal["adamw", "muon"] = "adamw"
     trainer: Literal["trl", "plain"] = "trl"
     autocast: bool = False
+    processes: Positive = 1
     noisy_steps: Natural = 0
     noisy_rate: AboveZero = 0.1
 

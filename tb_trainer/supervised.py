@@ -8,6 +8,7 @@ tokens get logits, and rows of like length go together. Refuses nothing; whoever
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -15,6 +16,7 @@ from torch.nn import functional
 
 from tb_envs.authoring.rng import Rng
 from tb_trainer.schema import TrainConfig
+from tb_trainer.sharing import Team, together
 from tb_trainer.tokens import Trajectory
 
 NEIGHBOURS = 8
@@ -24,47 +26,66 @@ NEIGHBOURS = 8
 def fit(
     config: TrainConfig,
     model: Any,
-    optimizers: Callable[[], tuple[Any, Any]],
+    optimizers: Callable[[TrainConfig, Any], tuple[Any, Any]],
     clean: Sequence[Trajectory],
     noisy: Sequence[Trajectory],
-    between: Callable[[], object] = lambda: None,
+    keep: Path | None = None,
 ) -> list[float]:
     """Train in place, first on `clean` and then, for ``warmstart.noisy_steps``, on `noisy`.
 
     Args:
         config: `warmstart` of it, and the seed.
         model: the policy.
-        optimizers: makes an optimizer and its schedule; the noisy steps begin with new ones.
+        optimizers: makes an optimizer and its schedule; the noisy steps begin with new ones. A function of a module.
         clean, noisy: what is learned.
-        between: called when the clean steps are done and noisy ones follow.
+        keep: a folder for the model as it is when the clean steps are done and noisy ones follow.
 
     Returns:
         The loss of each step.
     """
+    return together(config.warmstart.processes, learn, config, model, optimizers, clean, noisy, keep)
+
+
+def learn(
+    config: TrainConfig,
+    model: Any,
+    optimizers: Callable[[TrainConfig, Any], tuple[Any, Any]],
+    clean: Sequence[Trajectory],
+    noisy: Sequence[Trajectory],
+    keep: Path | None,
+    *,
+    team: Team,
+) -> list[float]:
+    """One process's part of `fit`."""
     options, losses = config.warmstart, list[float]()
     model.train()
     for rows, steps, name in ((clean, options.steps, "clean"), (noisy, options.noisy_steps, "noisy")):
-        optimizer, schedule = optimizers()
+        optimizer, schedule = optimizers(config, model)
         if name == "noisy":
-            if steps:
-                between()
+            if steps and keep and team.rank == 0:
+                model.save_pretrained(keep)
             schedule.base_lrs = [rate * options.noisy_rate for rate in schedule.base_lrs]
         dealt = batches(rows, options.batch, Rng("warm start", config.seed, name))
         for _ in range(steps):
-            with torch.autocast("cpu", torch.bfloat16, enabled=options.autocast):
-                loss = loss_of(model, next(dealt))
-            loss.backward()
+            batch = next(dealt)
+            tokens = sum(sum(row.sampled[1:]) for row in batch)
+            mine, loss = team.share(batch), 0.0
+            if mine:
+                with torch.autocast("cpu", torch.bfloat16, enabled=options.autocast):
+                    part = loss_of(model, mine) / tokens
+                part.backward()
+                loss = float(part.detach())
+            losses.append(team.sum(model, loss))
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
             schedule.step()
             optimizer.zero_grad()
-            losses.append(float(loss.detach()))
     model.eval()
     return losses
 
 
 def loss_of(model: Any, rows: Sequence[Trajectory]) -> torch.Tensor:
-    """Mean over all learned tokens."""
+    """Sum over all learned tokens."""
     width = max(map(len, rows))
     ids = torch.zeros(len(rows), width, dtype=torch.long)
     learned = torch.zeros(len(rows), width, dtype=torch.bool)
@@ -75,7 +96,7 @@ def loss_of(model: Any, rows: Sequence[Trajectory]) -> torch.Tensor:
     hidden = model.model(input_ids=ids, use_cache=False).last_hidden_state
     wanted = learned[:, 1:]
     logits = model.lm_head(hidden[:, :-1][wanted])
-    return functional.cross_entropy(logits.float(), ids[:, 1:][wanted])
+    return functional.cross_entropy(logits.float(), ids[:, 1:][wanted], reduction="sum")
 
 
 def batches(rows: Sequence[Trajectory], size: int, rng: Rng) -> Iterator[list[Trajectory]]:

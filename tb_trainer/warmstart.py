@@ -62,12 +62,11 @@ def warm_start(config: TrainConfig, out: Path, *, on_benchmark: bool = False) ->
     if options.trainer == "plain":
         from tb_trainer.supervised import fit
 
-        def keep() -> None:  # as it was before the habits: what they cost can be seen
-            model.save_pretrained(out / "clean")
-            tokenizer.save_pretrained(out / "clean")
-
         right, habitual = ([rollout.tokens for rollout in part] for part in (clean, noisy))
-        losses = fit(config, model, lambda: make_optimizer(config, model), right, habitual, keep)
+        keep = out / "clean" if apart else None  # as it was before the habits: what they cost can be seen
+        losses = fit(config, model, make_optimizer, right, habitual, keep)
+        if keep:
+            tokenizer.save_pretrained(keep)
     else:
         rows = [{"input_ids": r.tokens.ids, "labels": labels(r.tokens)} for r in clean]
         losses = _fit(config, model, tokenizer, rows, out)

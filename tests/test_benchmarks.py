@@ -34,7 +34,7 @@ def test_the_gpu_benchmark_runs_whole_on_the_cpu(tmp_path: Path) -> None:
     assert found["complete"] and found["episodes"]["count"] == 4
     assert found["episodes"]["pass_rate"] == 0.5  # every other talk solves its task: real talks, graded for real
     assert found["episodes"]["turns"] > 5
-    assert set(found["seconds"]) == {"generate", "environment", "trainer", "update", "sync"}
+    assert set(found["seconds"]) == {"generate", "environment", "grade", "trainer", "update", "sync"}
     assert sum(found["shares"].values()) == pytest.approx(1)
     update = found["update"]
     assert update["episodes_with_advantage"] == 4 and update["grad_norm"] > 0

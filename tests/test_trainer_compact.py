@@ -252,6 +252,7 @@ def test_ids_and_names_are_cut_alike_wherever_they_stand() -> None:
     for text in ("My e-mail is olga.barrow17@inbox.example.", '"email":"olga.barrow17@inbox.example","phone":"'):
         ids = tokenizer.encode(text, add_special_tokens=False)
         assert any(ids[place : place + len(mail)] == mail for place in range(len(ids)))
+    assert "@|i|nbox.example" in pieces("olga.barrow17@inbox.example", "")  # a letter can be copied, a rare word cannot
 
 
 def test_ranges_of_tasks_are_written_out() -> None:

@@ -81,8 +81,9 @@ def test_rewards_of_the_database_move_the_weights(tmp_path: Path) -> None:
         assert row["tokens"]["action"] == row["optimizer"]["tokens"]
         assert row["optimizer"]["ratio"] == 1.0
         assert row["optimizer"]["importance"] <= 2.0
-        assert {"generate", "environment", "collect", "update", "sync", "total"} <= set(row["seconds"])
+        assert {"generate", "environment", "grade", "collect", "update", "sync", "total"} <= set(row["seconds"])
         assert row["families"] == {"library/halve_fee": [round(row["pass_rate"], 4), 12]}
+    assert 0 < run.runner.seconds["grade"] < run.runner.seconds["generate"] + run.runner.seconds["environment"]
     for group in run.batch.groups:
         solved = min(4, int(group.task_id[-1]) % 5)
         assert group.rewards == [1.0] * solved + [0.0] * (4 - solved)

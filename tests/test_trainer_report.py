@@ -507,3 +507,18 @@ def test_an_attempt_that_is_there_twice_counts_once(passed: dict[str, list[bool]
     assert scores.passed == passed
     assert scores.attempts <= max(map(len, passed.values()))
     assert sum(len(tries) >= scores.attempts for tries in passed.values()) >= 0.9 * len(passed) - 1
+
+
+def test_a_domain_that_is_only_played_has_a_chart_of_its_own(hotel: Path, tmp_path: Path) -> None:
+    out = Path(shutil.copytree(hotel, tmp_path / "apart"))
+    rows = read_rows(out / "log.jsonl")
+    played = [row for row in rows if row["event"] == "evaluation"]
+    for row, rate in zip(played, (0.25, 0.5, 0.75), strict=True):
+        row["apart"] = {"library": {"pass@1": rate, "interval": [0.1, 0.9]}}
+    (out / "log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    assert "Dev pass@1 of library" in Reader(page_of(out)).text
+    assert "Dev pass@1 of" not in Reader(page_of(hotel)).text
+    played[0]["apart"] = 3  # a log that somebody has edited
+    played[1]["apart"] = {"library": None}
+    (out / "log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    assert "Dev pass@1 of library" in Reader(page_of(out)).text

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from tb_trainer.report.charts import Point, Series, area_chart, key, line_chart
 from tb_trainer.report.markup import Html, el, fold, number, table
-from tb_trainer.report.read import Row, RunRecord
+from tb_trainer.report.read import Row, RunRecord, part
 from tb_trainer.report.read import number as read
 
 Value = Callable[[Row], float | None]
-PHASES = ("generate", "environment", "rest of collecting", "update", "sync")
+PHASES = ("generate", "environment", "grade", "rest of collecting", "update", "sync")
 
 
 class Curve(NamedTuple):
@@ -92,6 +92,7 @@ COLUMNS: tuple[tuple[str, Value], ...] = (
     ("dropped groups", at("dropped_groups")),
     ("s generate", at("seconds", "generate")),
     ("s environment", at("seconds", "environment")),
+    ("s grade", at("seconds", "grade")),
     ("s update", at("seconds", "update")),
     ("s sync", at("seconds", "sync")),
     ("s total", at("seconds", "total")),
@@ -152,7 +153,28 @@ def _evaluations(runs: Sequence[RunRecord], names: Sequence[str]) -> list[Html]:
     ]
     if len(more) > 1:
         charts.append(line_chart("Dev breadth", series("breadth"), note="tasks solved at least once", rate=True))
-    return charts
+    return charts + [_apart(domain, runs, names) for domain in _domains_apart(runs)]
+
+
+def _domains_apart(runs: Sequence[RunRecord]) -> list[str]:
+    """The domains that are played though nothing is trained on them, and that choose no checkpoint."""
+    return sorted({name for run in runs for row in run.evaluations for name in part(row, "apart")})
+
+
+def _apart(domain: str, runs: Sequence[RunRecord], names: Sequence[str]) -> Html:
+    series = [
+        Series(
+            label,
+            [
+                _point({"update": row["update"], **part(part(row, "apart"), domain)}, "pass@1")
+                for row in run.evaluations
+            ],
+        )
+        for run, label in zip(runs, names, strict=True)
+    ]
+    return line_chart(
+        f"Dev pass@1 of {domain}", series, note="nothing is trained on it; chooses no checkpoint", rate=True
+    )
 
 
 def _point(row: Row, name: str) -> Point:
@@ -173,9 +195,9 @@ def phases(run: RunRecord, name: str) -> Html:
         known = [value for value in spent.values() if value is not None]
         if len(known) == len(spent):
             generate, environment, collect, update, sync = known
-            rows.append(
-                (row["update"], [generate, environment, max(0.0, collect - generate - environment), update, sync])
-            )
+            grade = read(row, "seconds", "grade") or 0.0  # logs before 30 November count it to the environment
+            rest = max(0.0, collect - generate - environment - grade)
+            rows.append((row["update"], [generate, environment, grade, rest, update, sync]))
     return area_chart("Seconds by phase", PHASES, rows, note=f"{name}, an update" if name else "an update")
 
 
