@@ -69,10 +69,13 @@ def check(tree: Mapping[str, Any]) -> TrainConfig:
     if config.sampling.turn_tokens >= config.sampling.episode_tokens:
         raise UsageError("sampling.turn_tokens must be less than sampling.episode_tokens")
     start = config.warmstart
-    if start.trainer == "trl" and (start.noisy_steps or start.autocast or start.processes > 1):
+    if start.trainer == "trl" and (start.noisy_steps or start.short_steps or start.autocast or start.processes > 1):
         raise UsageError(
-            "warmstart.noisy_steps, warmstart.autocast and warmstart.processes are for warmstart.trainer plain"
+            "warmstart.noisy_steps, short_steps, autocast and processes are for warmstart.trainer plain; set that, or "
+            "leave them out"
         )
+    if start.short_steps > start.steps:
+        raise UsageError("warmstart.short_steps are the first of warmstart.steps and cannot be more than these")
     if model.lora.rank and not model.path:
         raise UsageError("model.lora is for a model from model.path; the tiny one is trained whole")
     return config

@@ -184,6 +184,10 @@ class WarmStartConfig(Strict):
             where the model is tiny and a step takes less than a second.
         autocast: compute in bfloat16, weights in their own type; ``plain`` only.
         processes: that share each batch on this machine, this one included (`tb_trainer.sharing`); ``plain`` only.
+        short_steps: of `steps`, the first ones that see only the beginnings of demonstrations; ``plain`` only. Copying
+            (ids, names, addresses) is learned there several times as fast as from whole talks.
+        short_tokens: of such a beginning.
+        short_batch: beginnings in one step.
         noisy_steps: steps at the end on demonstrations with `noise`, after `steps` on reference solutions alone, so
             that the rules are learned before the mistakes; 0: all steps on one set. ``plain`` only.
         noisy_rate: share of the peak learning rate, in these steps.
@@ -201,6 +205,9 @@ class WarmStartConfig(Strict):
     trainer: Literal["trl", "plain"] = "trl"
     autocast: bool = False
     processes: Positive = 1
+    short_steps: Natural = 0
+    short_tokens: Positive = 208
+    short_batch: Positive = 20
     noisy_steps: Natural = 0
     noisy_rate: AboveZero = 0.1
 

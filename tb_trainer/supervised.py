@@ -7,7 +7,9 @@ tokens get logits, and rows of like length go together. Refuses nothing; whoever
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +17,13 @@ import torch
 from torch.nn import functional
 
 from tb_envs.authoring.rng import Rng
+from tb_envs.errors import UsageError
 from tb_trainer.schema import TrainConfig
 from tb_trainer.sharing import Team, together
 from tb_trainer.tokens import Trajectory
 
+TOLD = 100
+"""Steps after which the loss is told."""
 NEIGHBOURS = 8
 """Batches whose rows are sorted by length before they are dealt."""
 
@@ -66,8 +71,15 @@ def learn(
                 model.save_pretrained(keep)
             schedule.base_lrs = [rate * options.noisy_rate for rate in schedule.base_lrs]
         dealt = batches(rows, options.batch, Rng("warm start", config.seed, name))
-        for _ in range(steps):
-            batch = next(dealt)
+        if name == "clean" and options.short_steps:
+            short = [part for row in rows if 1 in (part := beginning(row, options.short_tokens)).sampled[1:]]
+            if not short:
+                raise UsageError(
+                    f"warmstart.short_tokens {options.short_tokens}: nothing is learned so early in a talk"
+                )
+            first = batches(short, options.short_batch, Rng("warm start", config.seed, "short"))
+            dealt = chain(islice(first, options.short_steps), dealt)
+        for batch in islice(dealt, steps):
             tokens = sum(sum(row.sampled[1:]) for row in batch)
             mine, loss = team.share(batch), 0.0
             if mine:
@@ -80,8 +92,16 @@ def learn(
             optimizer.step()
             schedule.step()
             optimizer.zero_grad()
+            if team.rank == 0 and len(losses) % TOLD == 0:
+                mean = sum(losses[-TOLD:]) / TOLD
+                print(f"step {len(losses)} of {options.steps + options.noisy_steps}: loss {mean:.4f}", file=sys.stderr)
     model.eval()
     return losses
+
+
+def beginning(row: Trajectory, tokens: int) -> Trajectory:
+    """The first tokens of a demonstration."""
+    return Trajectory(row.ids[:tokens], row.sampled[:tokens], row.logprobs[:tokens], row.turns[:tokens])
 
 
 def loss_of(model: Any, rows: Sequence[Trajectory]) -> torch.Tensor:

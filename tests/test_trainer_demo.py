@@ -27,7 +27,7 @@ from tb_trainer.config import load
 from tb_trainer.demonstrations import demonstrations
 from tb_trainer.policy import load_policy
 from tb_trainer.sharing import Team, together
-from tb_trainer.supervised import batches, fit, loss_of
+from tb_trainer.supervised import batches, beginning, fit, loss_of
 from tb_trainer.warmstart import IGNORED, labels, make_optimizer, warm_start
 
 FAMILIES = ("late_cancellation", "date_change", "no_show_fee", "double_payment")
@@ -61,6 +61,28 @@ def test_the_plain_loop_has_the_loss_of_transformers_and_lowers_it() -> None:
     dealt = list(islice(batches(rows, 2, Rng("test")), 4))
     for half in (dealt[:2], dealt[2:]):
         assert sorted(id(row) for batch in half for row in batch) == sorted(map(id, rows))
+
+
+def test_the_first_steps_may_see_beginnings_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = list[tuple[int, int]]()
+
+    def watched(model: Any, rows: Any) -> torch.Tensor:
+        seen.append((len(rows), max(map(len, rows))))
+        return loss_of(model, rows)
+
+    monkeypatch.setattr("tb_trainer.supervised.loss_of", watched)
+    start = {"steps": 4, "batch": 1, "trainer": "plain", "short_steps": 2, "short_tokens": 150, "short_batch": 2}
+    settings = config(warmstart=start)
+    model, tokenizer = load_policy(settings)
+    rows = [rollout.tokens for rollout in demonstrations(settings, tokenizer, TASKS[:2])]
+    fit(settings, model, make_optimizer, rows, [])
+    assert seen[:2] == [(2, 150)] * 2
+    assert sorted(length for _, length in seen[2:]) == sorted(map(len, rows))
+    assert beginning(rows[0], 150).ids == rows[0].ids[:150]
+    with pytest.raises(UsageError, match=r"warmstart\.short_tokens 3: nothing is learned so early"):
+        fit(config(warmstart={**start, "short_tokens": 3}), model, make_optimizer, rows, [])
+    with pytest.raises(UsageError, match="cannot be more than these"):
+        config(warmstart={**start, "short_steps": 5})
 
 
 def test_two_processes_learn_what_one_learns() -> None:
@@ -159,5 +181,7 @@ def test_a_failed_stage_ends_the_run_with_what_it_said(tmp_path: Path) -> None:
 
 def test_a_habit_that_no_task_has_is_refused(tmp_path: Path) -> None:
     settings = load("cpu-demo-short", ["warmstart.habits=[moves the stay all the sane]"])
-    with pytest.raises(UsageError, match=r"no task makes the mistake 'moves the stay all the sane'.*moves the stay all the same"):
+    with pytest.raises(
+        UsageError, match=r"no task makes the mistake 'moves the stay all the sane'.*moves the stay all the same"
+    ):
         warm_start(settings, tmp_path / "start")
