@@ -3,7 +3,17 @@
 from tb_envs.authoring import Fact, Vocabulary
 
 FACTS = (
-    Fact("booking", ("booking number", "reservation number", "booking id", "booking reference", "confirmation number")),
+    Fact(
+        "booking",
+        (
+            "booking number",
+            "reservation number",
+            "booking id",
+            "booking reference",
+            "confirmation number",
+            "bk number",
+        ),
+    ),
     Fact(
         "reservation_code",
         ("reservation code", "group of rooms code", "code of the reservation", "code of the booking", "shared code"),
@@ -49,13 +59,30 @@ FACTS = (
     ),
     Fact(
         "room_type",
-        ("room category", "room type", "category you would like", "kind of room", "which category"),
+        (
+            "room category",
+            "room type",
+            "category you would like",
+            "kind of room",
+            "(which|what) category",
+            "(kind|sort|type) of upgrade",
+            "(which|what) upgrade",
+            "be upgraded to",
+        ),
         ("I would like {value}.", "{value}, please."),
         "text",
     ),
     Fact(
         "hour",
-        ("check-out hour", "hour of departure", "until what time", "which hour", "late check-out time", "how late"),
+        (
+            "check-out hour",
+            "hour of departure",
+            "until what time",
+            "which hour",
+            "late check-out time",
+            "how late",
+            "(sort|kind) of (time|hour)",
+        ),
         ("Until {value}, please.", "{value} would be good.", "I would leave at {value}."),
         "time",
     ),
@@ -86,8 +113,9 @@ FACTS = (
             "name of the block",
             "under which name is the block",
             "under what name is the block",
-            "which group",
-            "which (choir|club|team|party)",
+            "(which|what) (group|block)",
+            "(choir|ensemble|orchestra|band|club) you (are|is)",
+            "which (|of) (choir|club|team|party|ensemble|orchestra|band|association|delegation)",
             "(full|complete|exact|official) name of the (group|choir|club|team|party|ensemble|orchestra|band|block)",
             "(full|complete|exact|official) (group|choir|club|team|ensemble|orchestra|band|block) name",
             "name of the (choir|club|team|party|ensemble|orchestra|band|society|association|delegation|class)",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from .checking import NAMES, STAFF
 from .clauses import Clause
 from .lexicon import ASK_VERBS, COMMON, DOMAIN, GET_VERBS, QUESTION_WORDS
+from .loosely import directly, in_list, meant
 from .narrowing import COMING, EITHER, LEAVING, end_meant, which_end
 from .passing import anothers, beside, naming, to_phone, unseen
 from .phrases import Node, Span, longest, stem_set
@@ -16,7 +17,7 @@ from .vocabulary import Mention
 from .wishing import BLOCKING, commanded
 from .words import Is, each
 
-_AUX = each("is are was were do did wil would can could should hav")
+_AUX = each("is are was were do did wil would can could shal should hav")
 _CHANNEL = each("by via through over per")
 _SEND = stem_set("send forward deliver copy email mail dispatch post text emailed arrive")
 _RELATIVE = [[word, "which"] for word in ("under", "with", "to", "in", "on", "by")]
@@ -29,32 +30,28 @@ NO_VALUE = each(
     "correct right okai you we i what please valid accurat stil same true up fine need mandatori requir miss not it"
     " in on under essential necessari for organiser organizer leader holder guest contact payer traveller booker"
 )
-_LOOSE_BEFORE = each("which what whose me us")
-_LOOSE_ASK = stem_set("give tell need have share provide send confirm get require")
 _HOMOGRAPHS = each(
     "rolling rolled rolls roll arrives arrived arrivals departs departed departures mailed mailing phoned phoning"
-    " causes caused causing cards conditions situations"
+    " causes caused causing cards conditions situations organise organises organising organize organizes organizing"
 )
 """Forms of words that sound like a fact's name and are none."""
-_HOMOGRAPHIC = stem_set("roll arrive depart mail phone cause card condition situation")
-_ABOUT = (["it", "is"], ["it", "was"], ["that", "is"], ["you", "mean"], ["it", "concern"], ["that", "concern"])
+_HOMOGRAPHIC = stem_set("organise organize roll arrive depart mail phone cause card condition situation")
 _STAYS = each("booking stai")
 _DATED = each("arrival departure dates new_arrival new_departure new_dates birth_date")
 _TIMELESS = each("member loyalty card surname name phone")
+_STAY_ENDS = each("arrival departure")
 _COUNTED = each("nights rooms guests discount")
 _NUMBERS = each("one two three four five six seven eight nine ten eleven twelve both few several some other")
-_LISTING = each("and or plu plus")
 _WELCOME = (["would", "be"], ["wil", "do"], ["would", "do"], ["is", "best"], ["is", "fin"])
+_UNDER = each("under with for on by at behind")
 _WITHIN = each("with for in of")
 _WHEN = each("when why how where")
 _LISTED_WHICH = each("which what whose")
+_OPEN_END = each("is was are")
 _DAYS = ("day", "date")
 _ORDERED = each("and or plu plus")
 _AFTER_ITEM = each("you that which where we i")
 _MEMBERS = ("loyalty", "member")
-_LEAD_IN = each("and or so okai fin then also now good great thank right wel")
-_SPECIFY = stem_set("specify name state clarify")
-_AFTER_LOOSE = _AUX | each("cal you i we it that for to on in of about or and with by at they she he be")
 
 
 def mentions(clause: Clause, tree: Node, own: Node | None) -> list[Span]:
@@ -71,6 +68,8 @@ def mentions(clause: Clause, tree: Node, own: Node | None) -> list[Span]:
         ]
     if not _HOMOGRAPHIC.isdisjoint(clause.row):
         found = [s for s in found if s.hi - s.lo > 1 or clause.words[s.lo].text not in _HOMOGRAPHS]
+    if "want" in clause.row:  # "you want the first booking removed"
+        found = [s for s in found if clause.words[s.lo].text != "want"]
     if "nam" in clause.row:  # "are you the guest named on it?", "under similar names"
         found = [
             s
@@ -149,9 +148,7 @@ def asked(clause: Clause, found: list[Span], mood: bool, consents: bool) -> list
             or row[hi : hi + 1] in _DEVICES
             or (hi < len(row) and restates(clause, hi))
             or (mention.fact not in _OWNED and _after_name(clause, lo))
-            or (
-                mention.loose and not (_directly(clause, span) or _in_list(clause, span, found) or _meant(clause, span))
-            )
+            or (mention.loose and not (directly(clause, span) or in_list(clause, span, found) or meant(clause, span)))
             or valued(clause, hi)
             or beside(clause, span, found)
         ):
@@ -168,13 +165,33 @@ def asked(clause: Clause, found: list[Span], mood: bool, consents: bool) -> list
         before = row[lo - 1] if lo else ""
         if "when" in row[:2] and mention.fact in _TIMELESS and _LISTED_WHICH.isdisjoint(row[2:hi]):
             continue  # "since when have you been a member?"
+        if (
+            before in ("earli", "lat")
+            and mention.fact in _STAY_ENDS
+            and dets[lo - 1] in ("a", "an")
+            and row[0] not in _WHEN
+        ):
+            continue  # "you are asking for an early check-in?"
+        if before == "not" and n + 1 < len(found):
+            continue  # "not the booking number, the loyalty number please"
+        if before == "that" and lo > 1 and row[lo - 2] in _UNDER and not clause.question:
+            continue  # "I don't see anything under that amount"
+        if before == "same" and not (clause.question or clause.polite):
+            continue  # "funny, the same name, the same dates!"
         if "since" in row and row.index("since") < lo and row[row.index("since") + 1] in ("i", "we"):
             continue  # "…, since I can't search by first name"
+        if mention.fact == "reason" and before in ("cas", "if"):
+            continue  # "in case something comes up"
         if mention.fact == "reason" and "not" in row[hi : hi + 2] and (row[0] == "why" or row[-1] == "not"):
             continue  # "why not?"
         if mention.fact == "name" and hi - lo == 1 and lo + 1 < len(row) and naming(clause, lo):
             continue
-        if mention.fact in _COUNTED and lo and (words[lo - 1].kind is Is.NUMBER or words[lo - 1].text in _NUMBERS):
+        if (
+            mention.fact in _COUNTED
+            and lo
+            and row[lo] not in QUESTION_WORDS
+            and (words[lo - 1].kind is Is.NUMBER or words[lo - 1].text in _NUMBERS)
+        ):
             continue  # "all four nights"
         if mention.fact in ("email", "phone") and hi - lo == 1:
             if before == "in" or (mention.fact == "phone" and to_phone(row, lo)):
@@ -190,7 +207,7 @@ def asked(clause: Clause, found: list[Span], mood: bool, consents: bool) -> list
                     and not _an_item(clause, lo, hi, bool(out))
                 )
                 or row[0] in _WHEN
-                or row[1:2] in (["day"], ["date"], ["time"])
+                or (row[1:2] in (["day"], ["date"], ["time"]) and dets[0] != "your")
             ):
                 continue
             if before == "that" and mention.fact == "email":
@@ -226,9 +243,14 @@ def asked(clause: Clause, found: list[Span], mood: bool, consents: bool) -> list
             fact = _BOTH[fact]
         if fact == "name" and det == "your" and hi - lo == 1:
             fact = "own_name"
-        if fact in ("arrival", "new_arrival") and mention.loose and hi - lo == 1:
+        if fact in ("arrival", "new_arrival") and mention.loose and words[lo].text == "days":
+            fact = "dates" if fact == "arrival" else "new_dates"
+        elif fact in ("arrival", "new_arrival") and mention.loose and hi - lo == 1:
             end = end_meant(row[hi : row.index("and", hi)] if "and" in row[hi:] else row)
             fact = end if fact == "arrival" else _FRESH[end]
+            if end == "arrival" and span is [s for s in found if s.means.fact in _DATED][-1] and _then_leaving(row, hi):
+                out.append((fact, False))  # "on which date shall it begin, and on which shall it end?"
+                fact = "new_departure" if fact == "new_arrival" else "departure"
         if fact in EITHER:
             fact = which_end(near, fact)
         out.append((fact, mention.loose and before not in ("which", "what", "whose", "of")))
@@ -237,10 +259,17 @@ def asked(clause: Clause, found: list[Span], mood: bool, consents: bool) -> list
     return out
 
 
+def _then_leaving(row: list[str], hi: int) -> bool:
+    rest = row[row.index("and", hi) :] if "and" in row[hi:] else ()
+    return not LEAVING.isdisjoint(rest) and not _LISTED_WHICH.isdisjoint(rest)
+
+
 def _an_item(clause: Clause, lo: int, hi: int, more: bool) -> bool:
     """As in "2) an e-mail for the confirmation", "…, plus an e-mail the confirmation may go to"."""
     if (lo == 1 and clause.words[0].kind is Is.NUMBER) or lo in clause.colons:
         return True
+    if clause.question and clause.row[:lo] == ["and"] and hi in clause.commas:
+        return True  # "and an e-mail, if you have one?"
     if not more or not (clause.row[lo - 1] in _ORDERED or lo in clause.commas):
         return False
     return hi == len(clause.row) or hi in clause.commas or bool(clause.dets[hi]) or clause.row[hi] in _AFTER_ITEM
@@ -252,48 +281,8 @@ def _part(row: list[str], at: int) -> list[str]:
     return row[lo : row.index("and", at) if "and" in row[at:] else len(row)]
 
 
-def _in_list(clause: Clause, span: Span, found: list[Span]) -> bool:
-    """As in "name, mail, booking": a common word that is an item of a list of facts."""
-    row, lo, hi = clause.row, span.lo, span.hi
-    if len(found) < 2 and clause.row[0] != "and":
-        return False
-    if not (hi == len(row) or hi in clause.commas or row[hi] in _LISTING or row[hi] in ("it", "you", "that")):
-        return False
-    before = lo in clause.commas or (lo > 0 and row[lo - 1] in _LISTING)
-    ends = {other.hi for other in found} | {other.hi + 1 for other in found}
-    if row[:lo] == ["and"]:
-        return True
-    return (before and lo in ends) or (not lo and found[1].lo - hi < 2)
-
-
-def _meant(clause: Clause, span: Span) -> bool:
-    """As in "the booking it is about", "the stay you mean"."""
-    row, hi = clause.row, span.hi
-    return not span.lo and clause.dets[0] == "the" and row[hi : hi + 2] in _ABOUT and len(row) < 7
-
-
 def _strong(clause: Clause) -> bool:
     return any(word in ASK_VERBS for word in clause.row)
-
-
-def _directly(clause: Clause, span: Span) -> bool:
-    """A common word asks for a fact only next to a question word or a request."""
-    row, lo, hi = clause.row, span.lo, span.hi
-    if hi < len(row) and row[hi] not in _AFTER_LOOSE and not clause.dets[hi]:
-        return False
-    before = row[lo - 1] if lo else ""
-    if before == "of" and lo > 1 and row[lo - 2] == "which" and clause.dets[lo] == "your":
-        return True  # "which of your bookings"
-    if before in _LOOSE_BEFORE or (before in ("and", "or") and lo > 1 and clause.dets[lo] in ("the", "your")):
-        return True
-    if before in ("is", "was", "are", "were") and lo > 1 and row[lo - 2] in ("what", "which"):
-        return True
-    if hi == len(row) and (before in _SPECIFY or (clause.dets[lo] == "your" and before in _LOOSE_ASK)):
-        return True
-    if before in _SPECIFY and clause.dets[lo] and (lo == 1 or lo - 1 in clause.polite):
-        return True
-    rest = {*row[:lo], *row[hi:]}
-    return rest <= _LEAD_IN and (clause.question or bool(clause.polite))
 
 
 def _after_name(clause: Clause, lo: int) -> bool:
@@ -312,12 +301,14 @@ def _after_name(clause: Clause, lo: int) -> bool:
 def restates(clause: Clause, hi: int) -> bool:
     """Whether the phrase that ends at `hi` is given a value in words: "name Berg", "the room is a suite, right?"."""
     row, words = clause.row, clause.words
-    if any(word in QUESTION_WORDS for word in row[:hi]):
+    if any(word in QUESTION_WORDS for word in row[:hi]) or row[-1] in QUESTION_WORDS or row[-1] in _OPEN_END:
         return False
     if words[hi].capital and hi not in clause.commas and row[hi] not in COMMON and row[hi] not in DOMAIN:
         return True
+    if row[hi : hi + 2] == ["would", "be"] and clause.question:
+        hi += 1
     return (
-        row[hi] in ("is", "are", "was", "as")
+        row[hi] in ("is", "are", "was", "as", "be")
         and row[hi + 1 : hi + 2] != ["wel"]
         and hi + 1 < len(row)
         and row[hi + 1] not in NO_VALUE

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from .checking import STAFF
-from .clauses import Clause
+from .clauses import Clause, trails
 from .lexicon import ASK_VERBS, DOMAIN, NEED_VERBS, QUESTION_WORDS
 from .phrases import stem_set
 from .values import Values
@@ -92,7 +92,7 @@ LINKS = (
     Link(("phone",), (_CALL, _WAY, _PERSON), bars=each("about mean for"), leads=each("how where what which")),
     Link(("phone",), (_CALL, each("number line"), _PERSON), closed=True),
     Link(("phone",), (_LINE, _PERSON | _WE, _GET | each("try hav cal ring")), bars=each("when why who"), closed=True),
-    Link(("phone",), (each("line"), each("direct privat own"), _PERSON), closed=True),
+    Link(("phone",), (each("line"), each("direct privat own"), _PERSON | each("mr mrs ms")), closed=True),
     Link(("email",), (_MAILBOX,), closed=True),
     Link(("email",), (each("where whom which"), _SENDING, _DOCS | _PERSON), bars=each("day date night")),
     Link(("email",), (each("where whom"), each("go"), _DOCS - each("it that they"))),
@@ -138,6 +138,14 @@ LINKS = (
     Link(("birth_date",), (each("old"), each("how"), _PERSON)),
 )
 _WORDS = frozenset(word for link in LINKS for need in link.needs for word in need)
+_ENDS = {
+    **dict.fromkeys(("on", "from", "until", "til", "at"), each("when")),
+    **dict.fromkeys(("cal", "nam"), each("what")),
+    "under": each("who what cal"),
+    "as": each("what capaciti"),
+    "of": each("what amount"),
+}
+"""What a sentence asks for that ends with the word."""
 _BOTH = (each("from sinc"), each("until til to"))
 _LISTING = each("and or plu plus")
 _ANAPHORS = each("it that one number")
@@ -152,6 +160,7 @@ _HOLLOW = (
     )
     | each("kind good nic them")
     | each("your")
+    | each("digit letter by more slowli again word")
     | stem_set("look find read repeat type copy use begin start listen spell note quote full check dictate dig")
 )
 """What a question may consist of that only points: "what is it?", "would you read it out to me?"."""
@@ -166,7 +175,7 @@ _HEADS = (
     | each("exactli")
 )
 _KNOWN = NEED_VERBS | each("know")
-_KINDRED = _WORDS | _VERBS_AFTER | _HEADS | _HOLLOW
+KINDRED = _WORDS | _VERBS_AFTER | _HEADS | _HOLLOW
 """Words that may stand after "which" without being another thing than any fact is about."""
 _US = each("me us know")
 _INWARD = each("inward")
@@ -223,6 +232,8 @@ def _guess(clause: Clause, heard: Set[str], known: Values, opened: bool = False)
         heard = heard - {"last"}  # "over the last two years"
     leads = heard & QUESTION_WORDS
     lead = next((word for word in row if word in QUESTION_WORDS), "")
+    if row[-1] in _ENDS and (row[-1] == "under" or (QUESTION_WORDS.isdisjoint(row) and trails(clause))):
+        heard = heard | _ENDS[row[-1]]  # "and you leave again on...?", "what have you got it booked under?"
     opened = opened or clause.question or bool(leads) or _demands(clause)
     return _best(heard, lead, opened, known)
 
@@ -249,8 +260,8 @@ def foreign(clause: Clause) -> bool:
                 return True  # "which of our addresses"
             if follow not in _VERBS_AFTER and follow != "of":
                 verb = at + 3 < len(row) and (row[at + 3] in _VERBS_AFTER or bool(clause.dets[at + 3]))
-                return verb and follow not in _KINDRED
-            return head not in _KINDRED
+                return verb and follow not in KINDRED
+            return head not in KINDRED
     return False
 
 

@@ -24,6 +24,7 @@ _MEANT = each("want mean need lik book wish ask hav giv tel said hold us")
 _WELCOME = each("okai fin alright acceptabl agreeabl good convenient suitabl accept agre clear")
 _ASKING = each("is was wil do did can hav would")
 NAMED_LAST = each("correct right nam surnam you booking accurat")
+_IT_IS = ["it", "is"]
 _TITLES = each("mr mrs ms miss dr")
 _GREETING = each(
     "hello hi hey thank you good morning afternoon evening day so much okai alright yes great perfect and welcom"
@@ -41,19 +42,21 @@ STAFF = stem_set(
     " person someone"
 )
 """The company's people."""
+_STAFF = STAFF - each("person someone")
 _REMEMBERING = each("remember recal catch")
 _PEOPLE = STAFF | stem_set(
     "lady gentleman man woman guy girl boy driver conductor doctor neighbour guard operator supervisor officer"
     " secretary director technician chambermaid maid caller"
     " companion wife husband roommate friend brother sister mother father son daughter child neighbour"
 )
+_SERVING = stem_set("work call write book act speak assist represent")
 _SHARING = stem_set("share travel stay come accompany arrive sleep live drive fly")
 _OF_NAMES = stem_set(
     "last family first second given full guest booking lead main registered own complete legal correct right proper"
     " group block choir club team party company hotel new traveller customer holder member cardholder account wrong"
     " real pet dog cat user sur maiden old same stay other exact birth passport only contact middle ensemble orchestra"
     " band property employer whole order title entire actual participant passenger client room rooms lodger"
-    " occupant and"
+    " occupant and good"
 )
 
 
@@ -74,9 +77,10 @@ def points(clause: Clause) -> bool:
 def claimed(clause: Clause, span: Span) -> bool:
     """Whether the fact that the clause names is told with a value, after it or right before it."""
     words, row = clause.words, clause.row
+    several = span.means.loose and words[span.lo].text.endswith("s")  # "two bookings for 20 June"
     for at in range(span.hi, min(span.hi + 7, len(words))):
         if words[at].kind is not Is.WORD:
-            return True
+            return not several or words[at].kind is Is.ID
         if row[at] not in _AFTER:
             break
     lo = span.lo
@@ -118,6 +122,8 @@ def beside(clause: Clause, found: list[Span], right: list[str], known: Values) -
         if known[fact].kind == "name":
             texts = known[fact].texts
             at = next((at for at, token in enumerate(clause.words) if token.text.removesuffix("'s") in texts), 0)
+            if at < 5 and clause.row[:2] == _IT_IS:
+                continue  # "it's under Berg with the e-mail …"
             if not _BESIDE.isdisjoint(clause.row[max(0, at - 2) : at]):
                 out.add(fact)
     return out
@@ -129,7 +135,7 @@ def stranger(clause: Clause, before: Clause | None) -> bool:
         if before is None or "nam" not in clause.row or _REMEMBERING.isdisjoint(clause.row):
             return False
         return not STAFF.isdisjoint(before.row)  # "which colleague was it? Do you remember the name?"
-    return not STAFF.isdisjoint(clause.row) or (before is not None and not STAFF.isdisjoint(before.row))
+    return not _STAFF.isdisjoint(clause.row) or (before is not None and not _STAFF.isdisjoint(before.row))
 
 
 def others_name(clause: Clause) -> bool:
@@ -142,7 +148,8 @@ def others_name(clause: Clause) -> bool:
             if at and (row[at - 1] in _PEOPLE or (clause.dets[at - 1] and row[at - 1] not in _OF_NAMES)):
                 return True  # "the conductor's name"
             if row[at + 1 : at + 2] == ["of"] and row[at + 2 : at + 3] and row[at + 2] in _PEOPLE:
-                return True
+                # but "the name of the gentleman you work for"
+                return "you" not in row[at + 3 :] or _SERVING.isdisjoint(row[at + 3 :])
             if row[-2:] == ["with", "you"] and not _SHARING.isdisjoint(row[at + 1 :]):
                 return True  # "the name of the guest who shares the room with you"
     return False

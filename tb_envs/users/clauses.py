@@ -33,13 +33,15 @@ PHRASES = compiled(LABELS)
 MAX_CLAUSES, MAX_WORDS = 120, 60
 _PAIRS = frozenset(first for first, _ in PAIRED)
 _IFS = each("if unles once until when")
+_IN_PLACE = (["which"], ["what"])
+"""As in "you come which day, and you go which day?"."""
 _PREPOSITIONS = each("before until til")
 _SOMEONE = each("i we you he she they it that there manager supervisor someone team housekeeping company approver")
 _SOFT = frozenset(",-:")
 _JOINING = each("and so then")
 _NUMBER_AFTER = each(
     "booking confirmation phone card ticket loyalti member polici order account claim case folio employe licens"
-    " plate circl"
+    " plate circl contact email"
 )
 _TURNING = ALWAYS_SPLIT | {second for _, second in PAIRED} | {"no"}
 _JOINED = SPLIT_BEFORE_SUBJECT | _PAIRS
@@ -54,9 +56,12 @@ _NEVER_VERBS = each("surname choir loyalty birth dates")
 _OF_BOOKING = each("number please is and or under date")
 _CLAUSAL = each("i we you it they he she is are was hav do wil can could would need")
 _AFTER_NO = DETERMINERS | POLITE | each("and or for on of you is first also as with to so")
+_TRAILS = each("cal nam as of on in from until til at with is are under ending")
 _COMMA_STARTERS = STARTERS | QUESTION_WORDS
 
 
+_DID = each("booked paid chose ordered reserved made bought called asked wrote")
+_WAS = each("was were had did")
 _NOWHERE = frozenset[int]()
 
 
@@ -70,6 +75,8 @@ class Clause:
     """Where "please" stood before the word."""
     commas: Set[int] = _NOWHERE
     """Where a comma or colon stood before the word."""
+    blank: bool = False
+    """A colon ended it: "Booking number:"."""
     colons: Set[int] = _NOWHERE
     """Where a colon stood before the word."""
     question: bool = False
@@ -86,6 +93,8 @@ class Clause:
     """Before this word it asks for nothing, whatever it names (see `unasked.py`)."""
     hyp: int = 10_000
     """From this word on, what is said is hypothetical."""
+    adverse: bool = False
+    """It began with "but"."""
     cause: bool = False
     """It began with "because"."""
     hyp_word: str = ""
@@ -139,7 +148,19 @@ def _closes(heard: list[Token], at: int) -> bool:
 
 def _purpose(last: Clause, before: Clause) -> bool:
     """As in "and the name, just so I've got the right person?": what comes last says why it is asked."""
-    return before.row[0] == "and" and before.dets[1:2] != [""] and last.row[0] in ("i", "we")
+    if last.row[0] not in ("i", "we"):
+        return False
+    if before.dets[0] == "your" and len(before.row) < 6 and _CLAUSAL.isdisjoint(before.row):
+        return True  # "your e-mail, so I can send you something in writing?"
+    return (before.row[0] == "and" and before.dets[1:2] != [""]) or not QUESTION_WORDS.isdisjoint(before.row[:2])
+
+
+def trails(clause: Clause) -> bool:
+    """As in "and you leave again on...?", "the card ending in...?": a sentence for the customer to complete."""
+    row = clause.row
+    if not clause.question or row[-1] not in _TRAILS or row[-2:-1] == ["check"]:
+        return False
+    return row[0] not in _INTERROGATIVE and len(row) > 2
 
 
 def _plain(heard: list[Token], at: int) -> bool:
@@ -190,6 +211,7 @@ def clauses(text: str) -> list[Clause]:
                     clause = Clause(sentence)
                     row = clause.row
                     clause.cause = stem == "because"
+                    clause.adverse = stem == "but"
                     det = gap = ""
                     continue
                 if (gap or last in SPLIT_BEFORE_SUBJECT) and (
@@ -227,12 +249,14 @@ def clauses(text: str) -> list[Clause]:
             det = word
         elif part == MARK:
             if word in _SOFT and not (word == ":" and _CLAUSAL.intersection(row) and _plain(heard, at + 1)):
-                gap, plain = word, False
+                gap, plain = gap if gap == ":" else word, False
                 continue
             if row:
                 out.append(clause)
                 clause = Clause(sentence)
                 row = clause.row
+            if gap == ":" and out and not row:
+                out[-1].blank = True
             det, gap, polite, plain = "", "", False, not hedged
             if word == ":":
                 gap, plain = word, False
@@ -240,7 +264,7 @@ def clauses(text: str) -> list[Clause]:
             if word == "?" and begun < len(out):
                 out[-1].question = True
                 for earlier in out[begun:-1]:
-                    earlier.question = earlier.row[0] in _INTERROGATIVE
+                    earlier.question = earlier.row[0] in _INTERROGATIVE or earlier.row[-2:-1] in _IN_PLACE
                 if out[-1].thus and begun + 1 < len(out) and _purpose(out[-1], out[-2]):
                     out[-1].question, out[-2].question = False, True
             if begun < len(out):
@@ -271,9 +295,18 @@ def clauses(text: str) -> list[Clause]:
     return out
 
 
+def _back_then(clause: Clause, at: int) -> bool:
+    """As in "the price was shown when you booked": when it was, no condition."""
+    if clause.row[at + 1 : at + 2] not in (["you"], ["we"]) or at + 2 >= len(clause.row):
+        return False
+    return (
+        at > 1 and clause.words[at + 2].text in _DID and not _WAS.isdisjoint(token.text for token in clause.words[:at])
+    )
+
+
 def _label(heard: list[Clause]) -> None:
     """Find the labels of all clauses, and from where on each is hypothetical."""
-    hypothetical, why, first_hyp = -1, "", False
+    hypothetical, why, first_hyp, unreal = -1, "", False, False
     for clause in heard:
         clause.labels = labels = labels_of(PHRASES, clause.row)
         first = labels.get("hyp")
@@ -282,13 +315,17 @@ def _label(heard: list[Clause]) -> None:
                 labels["hyp"] = 0  # "should the manager agree, …"
         elif first and clause.row[first] == "once" and clause.row[first - 1] == "at":
             del labels["hyp"]  # "at once"
-        elif clause.row[first : first + 2] == ["once", "more"]:
+        elif clause.row[first : first + 2] == ["once", "more"] or (
+            clause.row[first] == "when" and _back_then(clause, first)
+        ):
             del labels["hyp"]
         elif clause.words[first].text == "provide":
             del labels["hyp"]  # "provided that …" is one, "could you provide …" is none
             for place, word in enumerate(clause.row):
                 if word in _IFS:
                     labels.setdefault("hyp", place)
+        if hypothetical == clause.sentence and clause.adverse and unreal:
+            hypothetical = -1  # "I'd do it if I could, but the house is full"
         if hypothetical == clause.sentence and clause.thus and not first_hyp:
             hypothetical = -1  # "we only do it when he calls, so I can't do anything"
         if hypothetical == clause.sentence:
@@ -300,3 +337,4 @@ def _label(heard: list[Clause]) -> None:
                 continue  # "as I said before", "before arrival", "until tomorrow"
             clause.hyp, clause.hyp_word = at, word
             hypothetical, why, first_hyp = clause.sentence, word, at < 2
+            unreal = word == "if" and clause.row[0] in ("i", "we") and clause.row[1:2] == ["would"]

@@ -15,7 +15,11 @@ from .words import Is, each
 
 _DECIDERS = each("manager he she they supervisor bos chief superior director housekeep team colleagu")
 """People whose yes is not the customer's."""
-_ALONE = each("okai alright fin agre deal good right correct yes interest")
+_ALONE = each("ready okai alright fin agre deal good right correct yes interest")
+_CALLING = stem_set("ring call phone contact consult")
+_AM_I = ["am", "i"]
+_PERMITTED = each("alow allow permit clear free okai authoris")
+_STARTS = (["start", "with"], ["begin", "with"], ["go", "with"])
 _DO_I = (["do", "i"], ["do", "we"])
 _VERBS = (frozenset(ACTION_OF) | frozenset(stems("reserve book"))) - {"bil"}
 _FOR_YOU = ["for", "you"]
@@ -26,6 +30,7 @@ _INVERTED = each("is are would shal do may can should could")
 _INVERTS = each("that it i we you")
 _TAKEN_OFF = each("off out away back")
 """As in "may I take these charges off your bill?"."""
+_WANT = (["want"], ["lik"], ["wish"])
 _MODAL = each("can could may shal should might")
 _TO_YOU = each("do would wil are so you and")
 _WAITING = frozenset(("need", "await", "wait", "requir", "giv", "mis", "lack"))
@@ -34,6 +39,12 @@ _LEAVE = stem_set(
 )
 _HANDING = each("giv tel send say writ let show")
 TAGS = each("correct right yes accurat true okai")
+
+_TELLING = each(
+    "let know tel say okai fin alright mind confirm happi glad good grateful agre want wish you me repli"
+    " writ answer give giv"
+)
+"""Words of somebody who wants to be told whether."""
 
 
 def consents_to(clause: Clause) -> bool:
@@ -45,8 +56,10 @@ def consents_to(clause: Clause) -> bool:
         "else" in labels
         or "goal" in labels
         or "whole" in labels
+        or clause.row[2:4] in _STARTS
         or ("enough" in clause.row and "ask" in labels)
         or clause.row[-1] == "what"
+        or ("good" in clause.row and clause.row[clause.row.index("good") - 1] == "as" and "for" in clause.row)
         or commands(clause.row)
     ):
         return False
@@ -96,6 +109,7 @@ def _worded(clause: Clause) -> bool:
             and (
                 (row[2] in _ACTING and row[2] not in GET_VERBS)
                 or (row[2] == "tak" and not _TAKEN_OFF.isdisjoint(row[3:7]))
+                or (row[2] in _CALLING and row[3:4] not in ([], ["you"], ["on"], ["at"]))
                 or row[2] == "then"
                 or (row[2] == "get" and _goal(row))
             )
@@ -107,6 +121,9 @@ def _worded(clause: Clause) -> bool:
             and row[-1] not in TAGS - {"okai"}
         ):
             return True
+        wants = row[1:2] == ["you"] and row[2:3] in _WANT and "both" not in row
+        if wants and row[-1] in _ACTING and clause.words[-1].text.endswith("ed"):
+            return True  # "do you want the charges removed?"
         if row[0] in _TO_YOU and "you" in row[:3] and (row[0] != "and" or row[1] == "you" or row[1] in _TO_YOU):
             for near, word in enumerate(row[:5]):
                 if (
@@ -157,6 +174,8 @@ def _worded(clause: Clause) -> bool:
         return False
     if not _DECIDERS.isdisjoint(row[:at]):
         return False
+    if at and rest[1:2] in (["i"], ["we"]) and rest[0] == "if" and _TELLING.isdisjoint(row[:at]):
+        return False  # "the price may go up if I move it"
     if (row[0] == "if" and rest[:1] != ["if"]) or {"know", "if"} <= set(row[:at]):
         return True
     return rest[0] in (
@@ -212,7 +231,7 @@ def _asks_first(row: Sequence[str], at: int) -> bool:
 _TAIL = each("by for to with you sir then so like that it please at all from of me us side part")
 _ACCEPTED = stem_set(
     "accepted acceptable agreed agreeable approved okay alright fine suitable convenient welcome wanted desired wished"
-    " bearable tolerable affordable worth confirmed granted given permitted allowed reasonable"
+    " fair bearable tolerable affordable worth confirmed granted given permitted allowed reasonable"
 )
 _BE = each("is are was be wil would")
 _PASSIVE_FIRST = each("shal should may")
@@ -250,7 +269,11 @@ def shaped(clause: Clause) -> bool:
     first, last = core[0], core[-1]
     if first in _BE and "you" in row[2:5] and row[1] in ("that", "it") and _wanted(row[row.index("you") + 1 :]):
         return True  # "is that something you would be willing to pay?"
-    if row[:4] == ["are", "you", "on", "board"] or row[:3] == ["am", "i", "to"]:
+    if (
+        row[:4] == ["are", "you", "on", "board"]
+        or row[:3] == ["am", "i", "to"]
+        or (row[:2] == _AM_I and row[2:4] != [] and row[2] in _PERMITTED and row[3:4] == ["to"])
+    ):
         return True
     if row[-2:] in (["hav", "deal"], ["not", "mind"]):
         return _NOT_A_DEAL.isdisjoint(row)  # "we have a deal?", "you don't mind?"

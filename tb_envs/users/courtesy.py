@@ -12,9 +12,19 @@ from tb_envs.authoring.persona import Lines
 
 from .ends import NOT_FOUND, PROMISE, UNVERIFIED, WAIT
 from .heard import Understood
+from .phrases import stem_set
 from .phrasing import LINES
 from .voice import Voice
 
+_HAILS = stem_set(
+    "guten gute bonjour bonsoir salut hola buenos buenas buongiorno buonasera salve olá ola bom boa namaste moin servus"
+    " ahoj dzien dzień cześć czesc goedemorgen goedemiddag goedendag goedenavond god hej hei merhaba konnichiwa aloha"
+    " salaam salam shalom grüezi gruezi grüß gruß zdravstvuyte privet kalimera kalispera bienvenue bienvenido"
+    " bienvenidos willkommen benvenuto benvenuti"
+)
+"""Greetings in other languages."""
+_HELLO = stem_set("hello hi hey welcome good greetings")
+_FAREWELL = stem_set("goodbye bye farewell cheers wish night enjoy care soon have see")
 REPEATS, LEAVES, IDLES = 3, 6, 14
 
 
@@ -33,7 +43,7 @@ class Courtesy(Voice):
         waiting = WAIT in heard.ends or PROMISE in heard.ends
         if heard.goal and not waiting:
             self._again()
-        elif cues & {"else", "bye"} and not waiting and not self._settled():
+        elif cues & {"else", "bye"} and not waiting and not self._settled() and not _welcomes(heard):
             self._remind()
         elif waiting:
             self._say(LINES["waited"])
@@ -49,7 +59,7 @@ class Courtesy(Voice):
         elif "help" in cues:
             self._say(LINES["what_next"])
             self._act("acknowledged")
-        elif "greet" in cues:
+        elif "greet" in cues or (not heard.known and not cues and _hails(heard)):
             self._again()
             self._act("greeted")
         elif heard.known or cues or heard.ends:
@@ -121,6 +131,22 @@ class Courtesy(Voice):
             if line not in self._parts and not any(part in LINES["unknown_fact"] for part in self._parts):
                 self._parts.append(line)
             self._act(f"unknown:{fact}")
+
+
+def _welcomes(heard: Understood) -> bool:
+    """As in "Hello! Thanks for reaching out to us": no goodbye."""
+    return (
+        "greet" in heard.cues
+        and "else" not in heard.cues
+        and not _HELLO.isdisjoint(heard.sentences[0].stems)
+        and all(_FAREWELL.isdisjoint(sentence.stems) for sentence in heard.sentences)
+    )
+
+
+def _hails(heard: Understood) -> bool:
+    """As in "Guten Morgen!", "Bonjour et bienvenue": a greeting in another language, and little else."""
+    said = [word for sentence in heard.sentences for word in sentence.row]
+    return len(said) < 7 and bool(said) and not _HAILS.isdisjoint(said[:2])
 
 
 def _own(listed: Sequence[str] | Mapping[str, Lines], fact: str) -> Lines:

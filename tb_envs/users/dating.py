@@ -47,6 +47,7 @@ _NEW = each("new mov chang instead reschedul rebook shift extend switch postpon"
 _YOURS = each("you leav depart keep until til out stay hour time extend")
 _LEAVING = each("you leav depart")
 _LINKS = each("is as would wil be was")
+_ONE_OF = (["one", "from"], ["one", "of"])
 _BACK, _ON = 4, 9
 """How far before and after a date its role is looked for."""
 
@@ -103,7 +104,7 @@ def _told(words: list[Token], after: int, lo: int, hi: int, before: int) -> str:
     if hi + 1 < before and words[hi].text == "as" and (role := _role(words[hi + 1 : hi + 3])):
         return role  # "25 June as departure"
     role = _role(words[max(after, lo - _BACK) : lo])
-    if not role and hi < before and (words[hi].stem in _LINKS or words[hi].text == "for"):
+    if not role and hi < before and (words[hi].stem in _LINKS or words[hi].text in ("for", "that")):
         role = _role(words[hi : min(before, hi + _ON)])
     return role or (_role(words[after:lo]) if before == len(words) and not after else "")
 
@@ -123,7 +124,7 @@ def _role(words: list[Token]) -> str:
 def _meant(scene: Scene, mine: list[Value], role: str, told: bool, consenting: bool, lo: int) -> list[Value]:
     """The facts that a date which is none of the customer's may be a wrong spelling of."""
     row, clause = scene.clause.row, scene.clause
-    if impersonal(clause) or row[max(0, lo - 2) : lo] == ["one", "from"]:
+    if impersonal(clause) or row[max(0, lo - 2) : lo] in _ONE_OF:
         return []
     named = [value for value in mine if (scene.names(value) or value.group in scene.about) and value.group != "dates"]
     fresh = not _NEW.isdisjoint(row)
@@ -145,6 +146,7 @@ def _meant(scene: Scene, mine: list[Value], role: str, told: bool, consenting: b
         return [value for value in new if value not in late]
     if scene.checking and not deed(clause):
         guess = [value for value in mine if value.group in (role or "arrival", "dates")]
+        guess = guess or [value for value in mine if value.group == f"new_{role or 'arrival'}"]
         return guess or (mine if len(mine) == 1 else [])
     if "record" in clause.labels and ("booking" in row or "stay" in row) and "your" in clause.dets and not deed(clause):
         return [value for value in mine if value.group == (role or "arrival")]

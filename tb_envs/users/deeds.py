@@ -31,7 +31,7 @@ from .words import Is, each, stem
 _ENTERED = each("entered noted put")
 _MARKED = _ENTERED | REFUSING
 _TURNED = each("overruled quashed vetoed dismissed rejected")
-_VERBAL = DONE_VERBS | PENDING_VERBS | each("let allow wil shal go need hav should")
+_VERBAL = DONE_VERBS | PENDING_VERBS | each("let allow wil shal go need hav should want")
 _ENTERABLE = stem_set(
     "nights points credit departure arrival checkout stay hour time room upgrade breakfast dates name guest traveller"
 )
@@ -45,16 +45,26 @@ _ABLE = (["abl", "to"], ["manag", "to"])
 _WAS = each("was were been manag hav")
 _ACTORS = each("i we let be")
 _BARS = MODAL | each("not never abl")
+_LOOKS = stem_set("see check look compare read recheck study review")
+_NEWS = stem_set("answer decision reply verdict response")
 _AM = each("am are be")
-_TRIGGERS = _VERBAL.union(map(stem, _MARKED), _AM)
+_LIKELY = _VERBAL.union(map(stem, _MARKED))
+_TRIGGERS = _LIKELY | _AM
 """Without one of these there is no deed, plan or work in progress."""
-_TALKING = each("cal speak await writ chat talk")
+_TALKING = each(
+    "expect host run hop wonder think us renovat celebrat offer sell enjoi liv stai travel serv cal speak await writ"
+    " chat talk"
+)
 
 
 def verbs(clause: Clause, found: set[str]) -> None:
     """Done and pending verbs, and the agent's plans."""
     row, hyp, labels = clause.row, clause.hyp, clause.labels
-    if row[0] in ("hold", "wait") or (len(row) < 3 and row[-1] in SOON) or _working(clause):
+    if (
+        (row[0] in ("hold", "wait") and labels.get("pending") != 0)
+        or (len(row) < 3 and row[-1] in SOON)
+        or _working(clause)
+    ):
         found.add(WAIT)
     if _TRIGGERS.isdisjoint(row):
         return
@@ -62,6 +72,8 @@ def verbs(clause: Clause, found: set[str]) -> None:
     for at, word in enumerate(row):
         if at >= hyp:
             break
+        if word not in _LIKELY and row[at - 1] not in _AM:
+            continue
         text = words[at].text
         if word not in _VERBAL and text not in _MARKED and (row[at - 1] not in _AM or text[-3:] != "ing"):
             continue
@@ -75,6 +87,7 @@ def verbs(clause: Clause, found: set[str]) -> None:
         elif (
             word in ("let", "allow")
             and "not" not in row[max(0, at - 2) : at]
+            and not (at and row[at - 1] == "that")
             and at + 2 < len(row)
             and row[at + 1] in ("me", "us")
             and _lets(row, at + 2)
@@ -97,6 +110,9 @@ def verbs(clause: Clause, found: set[str]) -> None:
                 found.add(WAIT)
             if follow in WORK and _LATER.isdisjoint(labels):
                 found.add(WAIT)
+        elif word == "want" and row[at - 1 : at] in (["i"], ["we"]) and row[at + 1 : at + 2] == ["to"]:
+            if row[at + 2 : at + 3] and row[at + 2] in _LOOKS and "you" not in row and "your" not in clause.dets:
+                found.add(WAIT)  # "I just want to see how many people arrive that day"
         elif word in ("need", "hav") and row[at - 1 : at] in (["i"], ["we"]) and row[at + 1 : at + 2] == ["to"]:
             yours = row[at + 2 : at + 3] != ["note"] and row[at + 3 : at + 4] in (["you"], ["identiti"])
             if row[at + 2 : at + 3] and row[at + 2] in WORK and "back" not in row[at + 3 : at + 5] and not yours:
@@ -118,6 +134,7 @@ def verbs(clause: Clause, found: set[str]) -> None:
             text.endswith("ing")
             and at
             and row[at - 1] in ("am", "are", "be")
+            and not clause.dets[at]
             and ("i" in row[max(0, at - 3) : at] or "we" in row[:at])
             and _busy(row, at)
         ):
@@ -186,6 +203,6 @@ def _planned(clause: Clause, at: int, found: set[str]) -> None:
     if word in PENDING_VERBS and THIRD.intersection(rest) and (word not in DONE_VERBS or word in HANDOVER):
         found.add(PENDING)
     elif word in DONE_VERBS:
-        found.add(PROMISE)
+        found.add(PENDING if word == "send" and not _NEWS.isdisjoint(rest) else PROMISE)
     elif ing:
         found.add(WAIT)

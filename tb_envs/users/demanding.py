@@ -47,7 +47,19 @@ _PAPERS = stem_set(
 )
 _ENOUGH = stem_set("need require start begin happy enough suffice able go proceed work find help do able ready set")
 _HAVING = stem_set("noted have got see record file know stand")
+_JOINING = each("and plu then")
+_SOON = each("moment minut second bit")
+_WITH = each("with by via under through use from")
+_SEARCHING = stem_set("find look search locate trace identify pull")
+_NONE = each("no not nothing none")
+_HOLDING = stem_set("contain include show list hold give use change match differ tell say print")
+_WANTED = each("want need requir wish")
+_ASKED_FOR = each("needed required wanted requested")
 _RELATIVE = each("you we i that which who it on for under use as in with")
+
+
+HEADING = _OPEN | _WANTED | _LACKS
+"""Words that close a heading: "details needed - …"."""
 
 
 def item(clause: Clause, found: Sequence[Span]) -> bool:
@@ -58,15 +70,24 @@ def item(clause: Clause, found: Sequence[Span]) -> bool:
     if last.hi == len(row) and ((len(row) < 6 and VERBS.isdisjoint(row)) or (not first.lo and first.hi == len(row))):
         return True
     lo = first.lo
-    if lo and not (lo == 1 and clause.words[0].kind is Is.NUMBER):
+    if lo and not (lo == 1 and (clause.words[0].kind is Is.NUMBER or row[0] in _JOINING)):
         return False
+    if lo and first.means.loose and first.hi < len(row) and row[0] in _JOINING and clause.dets[lo]:
+        return bool(clause.dets[first.hi]) or row[first.hi] in _RELATIVE  # "and the booking the nights belong to"
     if first.means.loose or first.hi == len(row):
         return False
+    if last.hi == len(row) and len(row) < 10 and VERBS.isdisjoint(row):
+        return True  # "last four digits of the payment card"
     if row[first.hi] not in _RELATIVE:
         return bool(clause.dets[first.hi]) or (first.hi == len(row) - 1 and row[-1] in _KINDS)
     return not (
         row[first.hi] in ("i", "we") and row[first.hi + 1 : first.hi + 2] in (["see"], ["hav"], ["find"], ["know"])
     )
+
+
+def closing(clause: Clause, last: Span) -> bool:
+    """As in "I need the number and, so that I can write to you, your e-mail": the list goes on after an aside."""
+    return last.lo > 2 and last.lo in clause.commas and clause.dets[last.lo] in ("your", "the") and not last.means.loose
 
 
 def headline(clause: Clause, first: Span) -> bool:
@@ -99,10 +120,37 @@ def enumerates(clause: Clause, found: Sequence[Span]) -> bool:
         return False
     if found[0].lo >= colon:
         tail = row[found[-1].hi : found[-1].hi + 1]
-        return row[0] == "for" and colon < 6 and found[0].lo == colon and (not tail or tail[0] in _RELATIVE)
+        if row[0] == "for" and colon < 6 and found[0].lo == colon and (not tail or tail[0] in _RELATIVE):
+            return True
+        return len(found) > 1 and colon < 7 and (not tail or tail[0] in _WANTED) and _titles(clause, colon)
     if found[0].lo or len(found) < 2 or found[-1].hi != colon or not _HAVING.isdisjoint(row[colon:]):
         return False
     return not _ENOUGH.isdisjoint(row[colon:])
+
+
+def searches(clause: Clause, found: Sequence[Span]) -> bool:
+    """As in "I can find it with the surname and the day of arrival"."""
+    row, lo = clause.row, found[0].lo
+    if (
+        row[1] not in ("can", "could")
+        or not lo
+        or row[lo - 1] not in _WITH
+        or "not" in row
+        or clause.values
+        or clause.now
+    ):
+        return False
+    return _SOON.isdisjoint(row) and not found[0].means.loose and not _SEARCHING.isdisjoint(row[2:6])
+
+
+def _titles(clause: Clause, colon: int) -> bool:
+    """As in "To identify you: (1) booking number (2) surname", "Data: booking number, name"."""
+    if not (_HAVING | _HOLDING).isdisjoint(clause.row[:colon]) or "our" in clause.dets[:colon]:
+        return False
+    return all(
+        (token.text == "you" or token.stem not in VERBS) and (token.text[-2:] != "ed" or token.text in _ASKED_FOR)
+        for token in clause.words[:colon]
+    )
 
 
 def on_file(row: list[str], found: Sequence[Span]) -> bool:
@@ -113,10 +161,13 @@ def on_file(row: list[str], found: Sequence[Span]) -> bool:
 def heading(clause: Clause) -> bool:
     """As in "Particulars outstanding: …", "Processing requires: …"."""
     row = clause.row
-    end = min(clause.colons, default=len(row))
+    end = min(clause.colons or clause.commas, default=len(row))
+    open_ = row[end - 1] in _OPEN or clause.words[end - 1].text in _ASKED_FOR
+    if not clause.colons and (not open_ or not _NONE.isdisjoint(row[:end])):
+        return False
     if not 1 < end < 5 or VERBS.intersection(row[:end]):
         return False
-    return row[end - 1] in _OPEN or (row[end - 1] in _LACKS and clause.words[end - 1].text.endswith("s"))
+    return open_ or (row[end - 1] in _LACKS and clause.words[end - 1].text.endswith("s"))
 
 
 def in_force(clause: Clause, at: int, found: Sequence[Span]) -> bool:

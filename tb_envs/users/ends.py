@@ -85,7 +85,9 @@ MONEY = stem_set("refund refunded money fund credit amount reimbursement compens
 ARRIVE = stem_set("receive see get find have")
 CHECKS = stem_set("verification check identity security review search lookup code")
 REPORTS = stem_set("complaint feedback report dispute claim incident preference")
-CHANGING = stem_set("change adjustment exception amendment correction refund update arrangement modification")
+CHANGING = stem_set(
+    "switch swap change adjustment exception amendment correction refund update arrangement modification"
+)
 TICKETS = stem_set("ticket case request enquiry")
 GENERAL = stem_set("process issue send make refund pay handle apply calculate credit return")
 WORK = stem_set(

@@ -6,6 +6,7 @@ Refuses to be asked first: it is consulted only about statements in which the ex
 from __future__ import annotations
 
 from .clauses import Clause
+from .elsewhere import of_the_house
 from .ends import ARRIVES, BE, DEED, DONE, MODAL, PENDING, REFUSED
 from .lexicon import DONE_VERBS, LOOK, PLAIN_PAST, THIRD
 from .phrases import stem_set
@@ -30,23 +31,26 @@ NEUTRAL = stem_set(
     " recognise reach cover concern affect relate attach raise offer propose suggest intend finish complete detect"
     " discover spot encounter pull load enquire inquire quote price rate estimate apologise regret thank help assist"
     " acknowledge advise recommend require block stop interrupt fail lack owe incur accrue collect gather interest"
+    " renovate refurbish redecorate refill restock repaint modernise modernize clean service"
     " jot scribble pencil shut announce present weigh contrast rank balance tally"
 )
 """Deeds of which none is what a customer asks for, and verbs too general to tell."""
 _AMBIGUOUS = each("given set put cut pulled noted provided confirmed taken made done")
 _OBJECTS = THINGS | each("it that those them one al both you earlier first later full whol")
-_GONE = each("off gone back yours away removed history")
-_STANDS = each("show appear stand read display reflect sit run")
+_GONE = each("void off gone back yours away removed history")
+_STANDS = each("count show appear stand read display reflect sit run")
 _PLACES = stem_set("inbox mailbox mail email account card bill folio statement balance pocket")
 _BACKWARD = each("com go flow travel return find")
 _STILL = each("not never no nothing still pending wil")
-_ALLOWED = each("keep stay leav us hav remain sleep depart check")
+_COUNTED = ("counted", "included", "there", "visible", "listed", "recorded", "registered", "complete")
+_ALLOWED = each("keep stai leav us hav remain sleep depart check")
 _GOODS = THINGS - each("it that they them al both everything one first second all hour arriv depart")
 _DOING = each("com go do tak be mak")
 _HANDING = stem_set("send pass give forward hand refer escalate transfer submit put bring")
 _MUST_STAY = each("stay stai remain stand stick hold appli")
+_TRAILING = each("sorri afraid then though so i am")
 _COSTS = stem_set("fee charge charges rule policy price rate penalty bill")
-_VERBAL = each("i we you they he she it that is are was were hav been do did wil would can could may if not")
+_VERBAL = each("get i we you they he she it that is are was were hav been do did wil would can could may if not")
 _STRUCK = each("struck cut shifted swapped")
 _AFTER = each("to from for off back at until til on in and by with through of onto as")
 _EXISTING = stem_set("exist show appear list display include carry contain")
@@ -62,8 +66,9 @@ _LEFT = _LAPSED | stem_set("suite room rooms deluxe")
 _POOLS = stem_set("pool inventory stock block sale")
 _STATIVE = _STANDS | each("is are")
 _IRREGULAR = PLAIN_PAST | _STRUCK | _VANISHED
+_HOURS = each("one two three four five six noon midday midnight")
 _FIGURES = (Is.TIME, Is.DATE, Is.NUMBER)
-_AGREED = (["it", "is", "agre"], ["that", "is", "agre"])
+_AGREED = (["it", "is", "all"], ["it", "is", "agre"], ["that", "is", "agre"])
 
 
 def told(clause: Clause, found: set[str]) -> None:
@@ -71,10 +76,15 @@ def told(clause: Clause, found: set[str]) -> None:
     row = clause.row
     if clause.hyp < len(row) or clause.hedged or clause.general:
         return
+    if row[0] == "pay" and row[1:2] == ["back"] and clause.words[0].text == "paid":
+        found.add(DONE)  # "Paid back."
+        return
     if row[0] in ("i", "we") and _sends(clause):
         found.add(PENDING)
         return
     if _OBJECTS.isdisjoint(row) and not clause.values:
+        if len(row) < 6 and (row[-1] in _MUST_STAY or row[-1] in _TRAILING) and _stays(clause):
+            found.add(REFUSED)
         if "been" in row and _deed(clause):
             found.add(DEED)
         return
@@ -90,7 +100,9 @@ def told(clause: Clause, found: set[str]) -> None:
         found.add(DEED if _about_nothing(clause) else DONE)
     elif (len(row) < 6 and _stays(clause)) or (("not" in row or "no" in row) and _never(clause)):
         found.add(REFUSED)
-    elif row[:3] in _AGREED or ("you" in row and (_owes(row) or _may(clause) or _get_back(clause))):
+    elif (row[:3] in _AGREED and "agre" in row[2:4]) or (
+        "you" in row and (_owes(row) or _may(clause) or _get_back(clause))
+    ):
         found.add(ARRIVES)
 
 
@@ -140,17 +152,18 @@ def _deed(clause: Clause) -> bool:
     """As in "the sum has been expunged", "I freed up the 8 rooms": some verb, done to what requests are about."""
     row, words = clause.row, clause.words
     for at in range(1, min(len(row), 14)):
-        if not words[at].text.endswith("ed") or row[at] in NEUTRAL or clause.dets[at]:
+        anew = row[at - 1] == "re"  # "re-billed"
+        if not words[at].text.endswith("ed") or (row[at] in NEUTRAL and not anew) or clause.dets[at]:
             continue
-        before = row[max(0, at - 3) : at]
+        before = row[max(0, at - 4) : at - 1] if anew else row[max(0, at - 3) : at]
         if not _STILL.isdisjoint(row[:at]) or not MODAL.isdisjoint(before) or "you" in before:
             return False
         if before[-1] == "been" and "to" not in before:
-            return not of_data(clause, at)
+            return not of_data(clause, at) and not of_the_house(clause, at)
         if before[-1] in ("i", "we") or (before[-1] == "hav" and before[-2:-1] in (["i"], ["we"])):
             rest = row[at + 1 : at + 6]
             rest = rest[: rest.index("and")] if "and" in rest else rest
-            return _about_things(rest) and not of_data(clause, at)
+            return clause.dets[at + 1 : at + 2] != ["our"] and _about_things(rest) and not of_data(clause, at)
         return False
     return False
 
@@ -226,7 +239,10 @@ def _gone_from(clause: Clause, at: int) -> bool:
 def _now(clause: Clause) -> bool:
     """As in "you now check out on Friday the 8th", "you are now checking out at 14:00"."""
     row = clause.row
-    if not clause.now or row[0] != "you" or not clause.values or not _STILL.isdisjoint(row):
+    if row[0] != "you" and not {"is", "are"}.isdisjoint(row[1:5]):  # "all missing nights are now counted"
+        at = next(at for at in range(1, 5) if row[at] in ("is", "are"))
+        return not MONEYS.isdisjoint(row[:at]) and clause.words[-1].text in _COUNTED
+    if row[0] != "you" or not clause.values or not _STILL.isdisjoint(row):
         return False
     return not _STAYING.isdisjoint(row[1:3]) and MODAL.isdisjoint(row)
 
@@ -256,6 +272,8 @@ def _never(clause: Clause) -> bool:
             subject = row[:at] if row[at] == "no" else row[: at - 1]
             rest = row[at + 1 : at + 5]
             if subject[-1:] in (["i"], ["we"]) and row[at - 1] in ("can", "could"):
+                if rest[0] in ("keep", "hold"):  # "we can't keep the room for you that long"
+                    return not _LEFT.isdisjoint(rest[1:3]) or ("it" in rest[1:2] and "for" in rest)
                 return rest[0] not in NEUTRAL and rest[0] not in LOOK and not THINGS.isdisjoint(rest[1:3])
             if "you" in subject or not NEUTRAL.difference(_DOING).isdisjoint(rest[:2]):
                 return False
@@ -305,7 +323,7 @@ def _state(clause: Clause) -> bool:
         amount = any(token.kind in (Is.AMOUNT, Is.NUMBER) for token in words[:at])
         if (THINGS.isdisjoint(subject) and not amount) or not _LAPSED.isdisjoint(subject):
             return False
-        rest = row[at + 1 : at + 8]
+        rest = row[at + 1 : min((comma for comma in clause.commas if comma > at + 1), default=at + 8)]
         rest = rest[: rest.index("and")] if "and" in rest else rest
         if rest[:2] in (["no", "longer"], ["no", "more"], ["not", "more"], ["not", "longer"]):
             return word in BE and rest[2:3] in (["on"], ["in"], ["there"])
@@ -314,7 +332,11 @@ def _state(clause: Clause) -> bool:
         texts = [token.text for token in words[at + 1 : at + 3]]
         if word in BE and not _GONE.isdisjoint(texts[: 1 + (texts[:1] == ["all"])]):
             return rest[:2] != ["back", "in"] or not _POOLS.isdisjoint(rest)
-        mine = any(here in _PLACES and clause.dets[at + 1 + near] == "your" for near, here in enumerate(rest[:4]))
+        if word == "count":
+            return clause.now and at + 1 == len(row) and not MONEYS.isdisjoint(subject)  # "all four nights now count"
+        mine = any(
+            here in _PLACES and "your" in clause.dets[at + 2 : at + 2 + near] for near, here in enumerate(rest[:4])
+        )
         landed = not MONEYS.isdisjoint(subject) or not _COPIES.isdisjoint(subject)
         return mine and rest[0] in ("in", "on", "at", "back") and landed and (clause.now or rest[0] == "in")
     return False
@@ -338,6 +360,8 @@ def _back(row: list[str]) -> bool:
 def _stays(clause: Clause) -> bool:
     """As in "nope, fee stays": what was to go remains."""
     row = clause.row
+    if row[-1] in _TRAILING:
+        row = row[: next((at for at in range(len(row) - 1, -1, -1) if row[at] not in _TRAILING), -1) + 1]
     return (
         1 < len(row) < 6 and row[-1] in _MUST_STAY and not _COSTS.isdisjoint(row[:-1]) and not MODAL.intersection(row)
     )
@@ -366,6 +390,8 @@ def _may(clause: Clause) -> bool:
         and "or" not in row
         and len(row) > 3
         and row[2] in _ALLOWED
-        and ("no" in row or "fre" in row or any(token.kind in _FIGURES for token in clause.words))
+        and (
+            "no" in row or "fre" in row or any(token.kind in _FIGURES or token.text in _HOURS for token in clause.words)
+        )
         and not any(token.kind is Is.AMOUNT for token in clause.words)
     )

@@ -30,7 +30,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "booking",
-            ("number is (it|booking)", "(booking|confirmation) (number|confirmation number|number number|confirmation)", "number number", "number (it|that) (is|was) booked under", "(number|number number) (on|in|from|at top of) (confirmation|email|letter|mail) (|email|mail|letter)", "confirmation (email|mail) number", "record number", "itinerary number", "(what|which) number (have|got) (booking|stay)"),
+            ("number is (it|booking)", "number of stay", "(booking|confirmation) (number|confirmation number|number number|confirmation)", "number number", "number (it|that) (is|was) booked under", "(number|number number) (on|in|from|at top of) (confirmation|email|letter|mail) (|email|mail|letter)", "confirmation (email|mail) number", "record number", "itinerary number", "(what|which) number (have|got) (booking|stay)"),
             ("My booking number is {value}.", "It's {value}.", "The booking number is {value}.", "The confirmation says {value}."),
             "id",
         ),
@@ -40,7 +40,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "email",
-            ("email", "email (address|account|id|contact)", "e mail", "e mail address", "electronic address", "mail (address|account)", "electronic mail", "electronic mail address", "mail"),
+            ("email", "email (address|account|id|contact)", "e mail", "e mail address", "electronic address", "mail (address|account|id)", "electronic mail", "electronic mail address", "mail"),
             ("My e-mail is {value}.", "It's {value}.", "You can use {value}.", "The e-mail address is {value}."),
             "email",
         ),
@@ -75,7 +75,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "name",
-            ("name", "(full|complete|guest|booking|legal|lead|traveller|traveler|customer|holder|passenger|cardholder|account|employee|member|contact) name", "(first|given) (name|) (and|or) (last|family) name", "(name|first) and (surname|last name|family name)", "surname and (first name|name)", "who (is|was) (booking|stay|room|guest|traveller|it) (under|for|name|in name of|staying|booked for)", "who (is|was) (guest|traveller|lead guest|main guest|customer|staying|booked|travelling)", "(under|in) (which|what|whose) name", "whose name", "whose (booking|room|stay) (|is) (|it|that)", "who (made|booked|placed)", "what should i call you", "how should i address you", "who is booking for"),
+            ("name", "(full|complete|guest|booking|legal|lead|traveller|traveler|customer|holder|passenger|cardholder|account|employee|member|contact) name", "(first|given) (name|) (and|or) (last|family) name", "(name|first) and (surname|last name|family name)", "surname and (first name|name)", "who (is|was) (booking|stay|room|guest|traveller|it) (under|for|name|in name of|staying|booked for)", "who (is|was) (guest|traveller|lead guest|main guest|customer|staying|booked|travelling)", "(under|in) (which|what|whose) name", "(what|who) is (booking|stay|it|room) (|booked|made|listed|filed|registered|held) under", "(what|who) (do|did|have) you (|have) (it|booking|book|stay) (|booked) under", "whose name", "whose (booking|room|stay) (|is) (|it|that)", "who (made|booked|placed)", "who is (in charge|responsible|contact)", "what should i call you", "how should i address you", "who is booking for"),
             ("My name is {value}.", "It's {value}.", "The name is {value}."),
             "name",
         ),
@@ -87,7 +87,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "caller",
-            ("who (am i|is|are|do i have) (speaking|talking|calling|on line|pleasure|writing|contacting|chatting|this|that|you|with)", "(speak|speaking|talking|chatting|dealing|pleasure of speaking) (with|to) who", "(with|to) (who|whom) (am i|i am|do i have|have i|are we)", "whom (am i|do i have|i am)", "who (am i|i am) (speaking|talking|chatting) (with|to)", "(may|can|could) i ask who (is|am)", "who (is|are) (you|calling|writing|there)", "relationship", "your role", "(calling|writing|acting|speaking|contacting us|contacting) on behalf", "on whose behalf", "on behalf of (who|whom|someone|guest)", "whose behalf", "how (are|do) you (related|know|connected)", "are you (guest|booker|account holder|card holder|cardholder|holder|owner|traveller|person who|one who|main guest|lead guest|policyholder|registered guest|member yourself)", "(guest|booker|holder|cardholder) yourself", "(authorised|allowed|entitled) to (act|speak|make|change|manage|access|request)", "calling for (yourself|someone|another)", "who you are", "acting for", "capacity", "caller"),
+            ("who (am i|is|are|do i have) (speaking|talking|calling|on line|pleasure|writing|contacting|chatting|this|that|you|with)", "(speak|speaking|talking|chatting|dealing|pleasure of speaking) (with|to) who", "(with|to) (who|whom) (am i|i am|do i have|have i|are we)", "whom (am i|do i have|i am|i have)", "who (am i|i am) (speaking|talking|chatting) (with|to)", "(may|can|could) i ask who (is|am)", "who (is|are) (you|calling|writing|there|asking|enquiring)", "relationship", "your role", "(calling|writing|acting|speaking|contacting us|contacting) on behalf", "on whose behalf", "on behalf of (who|whom|someone|guest)", "whose behalf", "how (are|do) you (related|know|connected)", "are you (guest|booker|account holder|card holder|cardholder|holder|owner|traveller|person who|one who|main guest|lead guest|policyholder|registered guest|member yourself)", "(guest|booker|holder|cardholder) yourself", "(authorised|allowed|entitled) to (act|speak|make|change|manage|access|request)", "calling for (yourself|someone|another)", "who you are", "acting for", "capacity", "caller"),
             ("{value}.", "I'm {value}.", "This is {value}."),
             "text",
         ),
@@ -98,7 +98,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "card",
-            ("card (ending|number|digit|use|on file|detail|end|last four|paid)", "last (4|four) (digits|numbers|number|)", "(final|last) (digits|four|4)", "(4|four) digits", "(payment|credit|debit|bank|visa|mastercard) card (number|ending|digits|)", "card (you|that) (paid|used|booked)", "digits of card", "(last|final) (4|four|for) (digits|numbers|number|figures) of (card|cart)", "(last|final) for (digits|numbers)", "how (|does|did) card (end|on booking end|on file end|you used end|you paid with end)", "last (digits|four|4) (of|on) card"),
+            ("card (ending|number|digit|use|on file|detail|end|last four|paid)", "last (4|four) (digits|numbers|number|)", "(final|last) (digits|four|4)", "(4|four) digits", "(payment|credit|debit|bank|visa|mastercard) card (number|ending|digits|)", "card (you|that) (paid|used|booked)", "digits of card", "(last|final) (4|four|for) (digits|numbers|number|figures) of (card|cart)", "(last|final) for (digits|numbers)", "(end|ending|final|last) (numbers|digits|figures) (of|from|on) card", "how (|does|did) card (end|on booking end|on file end|you used end|you paid with end)", "last (digits|four|4) (of|on) card"),
             ("The card ends in {value}.", "It's the one ending in {value}.", "The last four digits are {value}."),
             "digits",
         ),
@@ -108,7 +108,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "arrival",
-            ("(arriv|check in|checkin|start|starting|begin|beginning|first|booked|booking|stay|original|current) (date|day|night)", "check in", "date of (stay|booking|arriv|check in|visit|trip)", "when (is|was|are|do|did|does|will|were|would) (you|stay|booking|it|trip|guest|she|he|they) (|be) (|plan to|planning to|due to|supposed to|scheduled to|going to|hoping to) (arriv|check in|start|begin|come|staying|get here|stay|travelling)", "when (is|was) (booking|stay|trip|visit|arriv|check in)", "(day|date) (you|it) (arriv|check in|start)", "(day|date|night) (are|do|were|did|is|was|does) (you|stay|booking|it) (arriv|check in|start|stay|booking|staying|begin)", "arriv", "when you (are|will be|) (coming|checking in|staying)", "from when"),
+            ("(arriv|check in|checkin|start|starting|begin|beginning|first|booked|booking|stay|original|current) (date|day|night)", "check in", "date of (stay|booking|arriv|check in|visit|trip)", "when (is|was|are|do|did|does|will|were|would) (you|stay|booking|it|trip|guest|she|he|they) (|be) (|plan to|planning to|due to|supposed to|scheduled to|going to|hoping to) (arriv|check in|start|begin|come|staying|get here|stay|travelling)", "when (is|was) (booking|stay|trip|visit|arriv|check in)", "(day|date) (you|it) (arriv|check in|start)", "(day|date|night) (are|do|were|did|is|was|does) (you|stay|booking|it) (arriv|check in|start|stay|booking|staying|begin)", "arriv", "when you (are|will be|) (coming|checking in|staying)", "when (will|can|may|do|should|shall|could) (we|i) (|be) (see|seeing|expect|welcome|expecting|welcoming) you", "from when"),
             ("I arrive on {value}.", "Arrival is {value}.", "We check in on {value}.", "The check-in date is {value}."),
             "date",
         ),
@@ -247,7 +247,7 @@ GENERIC: tuple[Generic, ...] = (
     Generic(
         Fact(
             "amount",
-            ("how much", "how (many|much) money", "what (amount|sum|price|figure|rate|total|refund)", "(price|sum|value) (you|of|did|were|was|paid|quoted)", "amount (you|of|that|did|were|was|expected|paid|charged|in question|do)", "(expected|refund|charged|disputed|total|exact|paid) (amount|sum|total|price)"),
+            ("how much", "what (did|do|have|were|was) (they|we|you|it|hotel|bar) (|been) (charge|charged|bill|billed|cost) (|you)", "how (many|much) money", "what (amount|sum|price|figure|rate|total|refund)", "(price|sum|value) (you|of|did|were|was|paid|quoted)", "amount (you|of|that|did|were|was|expected|paid|charged|in question|do)", "(expected|refund|charged|disputed|total|exact|paid) (amount|sum|total|price)"),
             ("It's {value}.", "The amount is {value}.", "{value}."),
             "amount",
         ),

@@ -7,6 +7,18 @@ the ticket"), what the customer did ("you cancelled"), and what may or should be
 from __future__ import annotations
 
 from .clauses import Clause
+from .elsewhere import (
+    by_staff,
+    confirms,
+    long_ago,
+    of_the_house,
+    once_upon,
+    ours,
+    third,
+    usual_deed,
+    whole_case,
+    with_others,
+)
 from .ends import (
     APPROVE,
     APPROVED,
@@ -22,6 +34,7 @@ from .ends import (
     MODAL,
     MONEY,
     NOT_YET,
+    PAPERS,
     PENDING,
     PERSONAL,
     PROMISE,
@@ -34,7 +47,7 @@ from .ends import (
 )
 from .lexicon import BOOKKEEPING, DONE_VERBS, PENDING_VERBS, PLAIN_PAST, THIRD, WEAK_DONE
 from .phrases import stem_set
-from .records import THINGS, of_data, strange
+from .records import DATA, THINGS, of_data, strange
 from .words import Is, each
 
 _FUNDS = MONEY | each("usd eur gbp card account fee differenc")
@@ -75,33 +88,39 @@ _LINKING = each("with to under on in for at")
 _BEING = each("is are was were am get")
 _NO_MORE = each("nothing none neither")
 _SENDING = stem_set("send email issue dispatch post mail deliver")
-_STRONG = stem_set(
-    "remove cancel refund credit waive reverse delete correct strike release upgrade extend return move change reduce"
-    " drop reimburse rectify fix add"
-)
 """Deeds that are told of a colleague in the plain past."""
 _STAFF = THIRD | each("housekeep recept colleagu they she he")
 _PLAINLY = stem_set("clearly plainly visibly publicly openly prominently always regularly")
 _RELATIVE = each("who which")
-_MISTAKES = each("mistak mistakenli wrongli accident accidentali error twice")
 _CASES = TICKETS | each("claim matter complaint fil question")
 _FILING = stem_set("file lodge open raise submit register log start")
-_CLAIMS = stem_set("claim inquiry enquiry request case complaint dispute query investigation application ticket report")
+_BROUGHT = each("down back forward over")
+_OVER = each("off on along up")
+_THAT_ALL = each("it that everything them")
+_PREFERRED = each("preferenc wish request comment remark requirement")
+_CLAIMING = each("claim investig inquiri enquiri")
+_WISHED = THINGS - each("booking")
 _LODGING = each("submit lodg")
+_ELSEWHERE = stem_set("hotel property house branch chain")
+_ERRANDS = _CASES | each("chang cancel wish")
 _GIVING = each("send giv brought bring tak mail email")
 _BESIDE = each("next besid where asid apart front there open")
 _SHUT = each("lock block freez")
 _OFF = each("off back")
+_DOORS = stem_set("spa pool gym restaurant bar desk office kitchen garage terrace sauna lounge lobby reception")
 _AWAY = each("off out away down")
 _CUT = each("drop strik struck knock secur strike trim")
+_FEARING = each("afraid sorri sur glad")
 _SETTING = each("set put plac mov lai")
 
 
 def finished(clause: Clause, at: int, found: set[str]) -> None:
     """A past form: whose deed is it, and is it the deed that was asked for?"""
     row, word = clause.row, clause.row[at]
-    if clause.dets[at] or (at and row[at - 1] in ("stand", "last")):
+    if clause.dets[at] or (at and (row[at - 1] in ("stand", "last") or row[at - 1] in _STRANGERS)):
         return  # "a reduced fee", "your cancelled booking", "we stand corrected"
+    if word == "clos" and not _DOORS.isdisjoint(row[:at]):
+        return  # "our spa is closed until Monday"
     rest = _object(clause, at)
     if word in _KEPT_WITH and at > 1 and rest[:1] and rest[0] in _LINKING and row[at - 1] not in _HELPERS:
         return  # "the address registered with the booking"
@@ -109,6 +128,8 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
     aux = ""
     for back in range(at - 1, max(-1, at - 8), -1):
         here = row[back]
+        if here == "need" and back > 1 and row[back - 1] in ("not", "you"):
+            break  # "the rooms you don't need have been cancelled"
         if here in MODAL or (here == "to" and row[back + 1] in ("be", "hav")):
             return
         if here == "wil":
@@ -131,11 +152,15 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
             break
         elif (here == "and" and aux in _BEING and not been) or (here == "so" and (aux or been)):
             break
+        elif here == "am" and row[back + 1] in _FEARING:
+            break  # "I'm afraid stays booked through an agency earn nothing"
         elif here in BE or here == "hav":
             if here == "hav" and clause.words[back].text == "had" and (back == at - 1 or row[back + 1] == "been"):
                 return  # what had happened before
+            if here == "get" and clause.words[back].text != "got":
+                return  # "nights get added three days after you leave"
             aux = aux or here
-        elif here in ("which", "who") or here in QUESTION_LIKE:
+        elif here in ("which", "who") or (here in QUESTION_LIKE and row[back - 1] != "get"):
             break
     else:
         if at > 8:
@@ -144,6 +169,17 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
         return  # "she says the drinks were ordered to the room"
     if at and row[at - 1] in _PLAINLY and aux in ("is", "are"):
         return  # "the price is clearly posted"
+    if (agent or not at) and word in _PUT and rest[:1] and _as_wish(rest):
+        found.add(TICKET)  # "I've added your preference to the booking"
+        return
+    if aux in ("was", "were") and not (been or agent) and long_ago(clause, at):
+        return  # "the dates were confirmed in January"
+    if (agent and not been and "hav" not in row[:at] and once_upon(clause, at)) or of_the_house(clause, at):
+        return  # "we merged two programmes last year", "the lift has been repaired"
+    if (word == "mov" and rest[:1] == ["here"]) or (been and rest == ["once"]):
+        return
+    if (agent or been) and at + 1 < len(row) and ours(clause, at, rest):
+        return  # "we changed our booking system", "the suite has been given a new bathroom"
     if row[0] in _RELATIVE and not (agent or aux or been):
         return  # "…, who handle requests made by representatives"
     if future:
@@ -162,8 +198,10 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
     if not _DRAFTS.isdisjoint(rest):
         found.add(NOT_YET)
         return
-    if word == "put" and rest[:2] == ["you", "through"]:
-        return
+    if word in _SETTING and rest[:1] == ["you"] and rest[1:2] in (["through"], ["on"]) and "list" not in rest:
+        return  # "I put you on hold a moment ago"
+    if aux in ("is", "are") and not (been or agent) and rest[:1] == ["by"] and usual_deed(clause, at, rest):
+        return  # "late check-outs are arranged by housekeeping"
     if word in _PUT and (
         not _LISTS.isdisjoint(rest) or ("list" in rest and not _ONTO.isdisjoint(rest) and _LISTED.isdisjoint(rest))
     ):
@@ -172,11 +210,20 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
     if word == "send" and "question" in rest:
         found.add(TICKET)
         return
-    if word in _FILING and _with_others(clause, at):
+    if word in _FILING and with_others(clause, at):
         found.add(PENDING)
         return
-    if word in PENDING_VERBS and (
-        _third(clause, at, rest) or TICKETS.intersection(rest) or TICKETS.intersection(row[:at])
+    papers = word in _SENDING and not PAPERS.isdisjoint(rest[:5])  # "I've sent the invoice to his office"
+    if word == "send" and agent and rest[1:2] and rest[1] in _OVER and rest[2:3] != ["to"] and rest[0] in _THAT_ALL:
+        found.add(TICKET)  # "I've sent it off"
+        return
+    if word == "send" and clause.words[min(at + 1, len(row) - 1)].text in ("him", "them") and whole_case(rest):
+        found.add(PENDING)  # "I've sent him everything"
+        return
+    if (
+        word in PENDING_VERBS
+        and not papers
+        and (third(clause, at, rest) or TICKETS.intersection(rest) or TICKETS.intersection(row[:at]))
     ):
         found.add(TICKET if not THIRD.difference(TICKETS).intersection(rest) and word not in HANDOVER else PENDING)
         return
@@ -186,11 +233,12 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
     if word in _LODGING and not REPORTS.isdisjoint(rest):
         found.add(PENDING)
         return
-    if word in _GIVING and "to" in rest:
+    if word in _GIVING and "to" in rest and not papers:
         near = rest.index("to") + 1
         if near < len(rest) and (
             rest[near] in _OTHERS
             or (clause.dets[at + 1 + near] != "your" and not THIRD.isdisjoint(rest[near : near + 3]))
+            or (rest[near] in _ELSEWHERE and not _ERRANDS.isdisjoint(rest[:near]))
         ):
             found.add(PENDING)
             return
@@ -202,25 +250,35 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
     if word not in DONE_VERBS:
         if word in HANDOVER and (agent or been or (not at and "to" in rest)):
             found.add(PENDING)
-        elif word in ("fil", "log", "record", "register") and REPORTS.intersection(row):
-            found.add(DONE)
+        elif word in ("fil", "log", "record", "register") and "under" not in rest and REPORTS.intersection(row):
+            found.add(PENDING if not _CLAIMING.isdisjoint(rest) else DONE)
+        elif (
+            word == "request"
+            and (agent or been or (0 < at == len(row) - 1 and not aux))
+            and not DATA.intersection(row)
+            and not _WISHED.isdisjoint(row if been or not rest else rest)
+        ):
+            found.add(TICKET)  # "I've requested it"
         return
     if rest[:1] == ["to"] and rest[1:2] and rest[1] in _STRANGERS:
         return  # "they were credited to someone else's account"
     if (
         _checking(rest)
-        or BOOKKEEPING.intersection(rest[:4])
+        or (BOOKKEEPING.intersection(rest[:4]) and rest[:2] != ["out", "of"])
         or (BOOKKEEPING.intersection(row[max(0, at - 4) : at]) and not agent and row[at - 1] not in _STAFF)
     ):
         return
     if (
         "record" in clause.labels
         and clause.labels["record"] < at
-        and not (agent and "hav" in row[:at])
+        and not (agent and ("hav" in row[:at] or (row[at - 1] == "and" and rest[:1] and rest[0] in _THAT_ALL)))
         and not (been and row[clause.labels["record"]] == "you")
     ):
         return
-    if word == "confirm" and (agent or not aux or PERSONAL.intersection(row[:at])):
+    if word == "confirm" and not (agent or aux or been) and confirms(clause, at):
+        found.add(DONE)
+        return  # "suite confirmed for your stay"
+    if word == "confirm" and (agent or not aux or rest[:1] == ["by"] or PERSONAL.intersection(row[:at])):
         return
     headline = _heads(clause, at)
     if word in WEAK_DONE and not (headline and word in _HEADLINES):
@@ -237,11 +295,13 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
             told = False
         if word == "return" and not been:
             told = any(token.kind is Is.AMOUNT or token.stem in _FUNDS for token in clause.words)
-        told = told or (word == "tak" and not _AWAY.isdisjoint(rest) and _by_staff(clause, at, rest))
+        told = told or (word == "tak" and not _AWAY.isdisjoint(rest) and by_staff(clause, at, rest))
         if not told and not (word == "confirm" and aux):
             return
         if word in ("pay", "plac") and not agent and not (word == "pay" and "back" in rest[:3]):
             return
+    if word == "bring" and _BROUGHT.isdisjoint(rest):
+        return
     if word == "carri" and "out" not in rest:
         return
     if word in _SHUT and not (agent or been):
@@ -251,7 +311,10 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
     if (
         aux in ("is", "are")
         and not been
-        and (clause.general or (aux == "are" and word in GENERAL and not clause.dets[0] and row[0] != "you"))
+        and (
+            clause.general
+            or (aux == "are" and word in GENERAL and not (clause.dets[0] or clause.now) and row[0] != "you")
+        )
     ):
         return
     if aux == "hav" and not been and not agent and word in INTRANSITIVE:
@@ -267,7 +330,7 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
         or DONE in found
         or at in clause.commas
         or row[at - 1] in ("and", "then", "go", "ahead")
-        or (at < 6 and _by_staff(clause, at, rest))
+        or (at < 6 and by_staff(clause, at, rest))
     ):
         return
     if (aux in ("is", "are") and not been and (rest[:1] == ["under"] or row[0] == "which" or word == "print")) or (
@@ -287,6 +350,13 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
         found.add(DEED if not headline and strange(clause, at) else DONE)
 
 
+def _as_wish(rest: list[str]) -> bool:
+    """As in "added your preference to the booking", "added it as a request to your booking"."""
+    if "as" in rest:
+        return not _PREFERRED.isdisjoint(rest[rest.index("as") + 1 :])
+    return rest[0] in _PREFERRED and not _ONTO.isdisjoint(rest)
+
+
 def _object(clause: Clause, at: int) -> list[str]:
     """What follows the verb, up to the next comma or the next statement."""
     rest: list[str] = []
@@ -295,18 +365,6 @@ def _object(clause: Clause, at: int) -> list[str]:
             break
         rest.append(clause.row[here])
     return rest
-
-
-def _by_staff(clause: Clause, at: int, rest: list[str]) -> bool:
-    """As in "a colleague removed the charges this morning": a deed of one of the house, told in the plain past."""
-    row = clause.row
-    return (
-        (row[at] in _STRONG or row[at] == "tak")
-        and at > 0
-        and row[at - 1] in _STAFF
-        and not THINGS.isdisjoint(rest)
-        and _MISTAKES.isdisjoint(row)
-    )
 
 
 def _heads(clause: Clause, at: int) -> bool:
@@ -322,27 +380,12 @@ def _heads(clause: Clause, at: int) -> bool:
     return at - start < 7 and not _TOPICS.isdisjoint(row[start:at]) and (at < 7 or row[at - 1] in _TOPICS)
 
 
-def _third(clause: Clause, at: int, rest: list[str]) -> bool:
-    """Whether somebody else of the house is named after the verb; "your account" is nobody."""
-    return any(
-        here in THIRD and not (here == "account" and clause.dets[at + 1 + near] == "your")
-        for near, here in enumerate(rest)
-    )
-
-
 def past(clause: Clause, at: int) -> bool:
     """Whether the verb at `at` is a past form."""
     text = clause.words[at].text
     if text in _SAME and at and clause.row[at - 1] in _BEFORE_BASE:
         return False
     return text.endswith("ed") or text in PLAIN_PAST
-
-
-def _with_others(clause: Clause, at: int) -> bool:
-    """As in "I've filed a claim for the missing nights with the loyalty office"."""
-    row = clause.row
-    near = next((near for near in range(at + 2, min(at + 9, len(row))) if row[near] == "with"), 0)
-    return near > 0 and not THIRD.isdisjoint(row[near + 1 : near + 5]) and not _CLAIMS.isdisjoint(row[at + 1 : near])
 
 
 def _checking(rest: list[str]) -> bool:

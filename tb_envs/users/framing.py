@@ -9,25 +9,54 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .checking import NAMES, points
-from .clauses import Clause
+from .clauses import Clause, trails
 from .consents import PLEAS, consents_to
+from .grasping import (
+    CHECKING,
+    FRAMES,
+    FRAMING,
+    called_it,
+    cleft,
+    framed,
+    grasp,
+    grasped,
+    matched,
+    named_for,
+    polar,
+    prelude,
+    trailing,
+    what_you_want,
+    wishes,
+)
 from .lexicon import ACTION_OF, QUESTION_WORDS
 from .moods import CHECKED, TAGS_ON, TO_BE, UNSURE, checks, tag
+from .parting import HOLDING, holds
 from .phrases import Span
 from .readings import MINE, plans, plans_it
-from .recalling import framed, matched, names_it, prelude, what_you_want, wishes
+from .recalling import names_it
 from .values import NUMBERS
 from .words import Is, each
 
 _WOULD_YOU = ["would", "you", "lik"]
 WHAT_YOU = ["is", "that", "what", "you"]
+_TOLD_US = each("tel say claim mean report describ complain disput")
 _NOTED = each("dates date nam surnam number detail spel address email")
 _TAGGING = TO_BE | each("can could would")
 _BE = each("is was would")
 _OFFERED = each("i we me us or instead rather another")
 _ACCEPTED = each("is are that both all everything it okai alright fin good agre do you so")
 _SHOWN = each("see system screen record fil not")
+_IS_IT = ["is", "it"]
+_IT_IS = ["it", "is"]
+_IN_MIND = ["in", "mind"]
+_IS_ABOUT = ["is", "about"]
+_POINTED = each("it that so")
+_PROCEEDING = each("proceed ahead continu accept agre confirm know hear see go pay")
+_ARE_YOU = ["are", "you"]
+_POINTERS = each("it that they what there all")
+_ENTITLED = each("authoris allow entitl")
 _NOTHING = frozenset[str]()
+_SURNAME = frozenset(("surname",))
 
 
 @dataclass(slots=True)
@@ -62,28 +91,62 @@ def frame_of(heard: Sequence[Clause], found: Sequence[list[Span]]) -> Frame:
     """
     size = len(heard)
     out = Frame([""] * size, [False] * size, [False] * size, [False] * size, [False] * size)
+    grasps, named = set[int](), False
     for at, clause in enumerate(heard):
         if clause.question:
             told = out.tags[at] = tag(clause) or _tagged_on(heard, at)
             if told == CHECKED:
                 out.sure_at = clause.sentence
+                if grasp(clause):
+                    grasps.add(clause.sentence)
+            elif trailing(heard, at):
+                grasps.add(clause.sentence)
             out.pointing[at] = points(clause)
             out.checked[at] = told == CHECKED or checks(clause, told) or matched(clause) or _names(heard, found, at)
+            if clause.row[0] in CHECKING:
+                out.checked[at] = out.checked[at] or cleft(clause) or polar(clause) or called_it(clause)
+                if named_for(clause):
+                    out.checked[at] = named = True
+            if out.checked[at] and clause.labels.get("goal", 0) > 1 and "what" not in clause.row[:2]:
+                del clause.labels["goal"]  # "four is what you have in mind, right?"
+        elif clause.row[0] == "check" and clause.polite and any(c.values for c in heard[at : at + 3]):
+            out.checked[at] = True  # "please check: booking BK-1, arrival 3 May"
         elif "check" in clause.labels:
             out.checked[at] = checks(clause, "") or matched(clause)
     if True in out.pointing or True in out.checked:
         out.checking = True
-        out.about = _about(heard, found, out)
+        out.about = _about(heard, found, out) | (_SURNAME if named else _NOTHING)
     for at, clause in enumerate(heard):
-        if clause.question and clause.row[0] == "it" and wishes(clause):
+        row = clause.row
+        wished = out.wished[at] = wishes(clause) if "you" in row else row[1:3] == _IS_ABOUT and row[0] in _POINTERS
+        if clause.question and wished and row[0] == "it":
             out.checking = True  # "it's the fee that you want to have refunded?"
-        if clause.sentence != out.sentence and framed(clause) and QUESTION_WORDS.isdisjoint(clause.row):
+        elif clause.question and row[:2] == _IT_IS and "should" in row and "that" in row:
+            out.checking = out.sure = out.checked[at] = True  # "so it's the older one that should go?"
+        elif clause.question and wished and row[:2] == _IS_IT and not clause.values and "that" in row:
+            out.checking = out.sure = out.checked[at] = True  # "is it one more night that you'd like?"
+        if clause.sentence != out.sentence and (
+            clause.sentence in grasps
+            or (
+                (row[0] in FRAMING or "if" in row[1:4])
+                and (
+                    ((clause.question or row[0] in FRAMES) and framed(clause) and QUESTION_WORDS.isdisjoint(row))
+                    or (at + 1 < size and heard[at + 1].sentence == clause.sentence and grasped(heard, at))
+                )
+            )
+        ):
             out.sentence = clause.sentence
             out.checking = out.sure = True
-        wished = out.wished[at] = wishes(clause)
         if clause.question and ((wished and _restates(heard, found, at, out.wished)) or what_you_want(clause)):
             out.sentence = clause.sentence
             out.checking = out.sure = True
+        if (
+            clause.question
+            and clause.row[:4] == WHAT_YOU
+            and (True in out.wished[:at] or row[-2:] == _IN_MIND or not _TOLD_US.isdisjoint(clause.row[4:]))
+            and not any(map(plans, heard))
+        ):
+            out.checking = out.sure = out.checked[at] = True  # "you'd like to move up. Is that what you ask for?"
         if clause.question or "consent" in clause.labels or not PLEAS.isdisjoint(clause.row):
             out.consents[at] = _asks_leave(heard, at, out)
     return out
@@ -108,7 +171,16 @@ def _asks_leave(heard: Sequence[Clause], at: int, out: Frame) -> bool:
     """Whether the clause asks for a go-ahead, in the light of those before it."""
     clause = heard[at]
     row = clause.row
+    if clause.question and not HOLDING.isdisjoint(row) and (held := holds(clause)) >= 0:
+        clause.labels["wait"] = held  # "could I put you on hold?"
+        return False
     leave = clause.sentence != out.sentence and not out.pointing[at] and consents_to(clause)
+    if leave and row[:2] == _ARE_YOU and row[2:3] != [] and row[2] in _ENTITLED:
+        leave = False  # "are you authorised to act for him?"
+    if leave and (
+        row[-1] in QUESTION_WORDS or _completed(clause) or (row[:2] == ["do", "you"] and clause.words[0].text == "did")
+    ):
+        leave = False  # "it would go back to the card ending in...?", "did you pay for both?"
     if leave and row[:4] == WHAT_YOU and True in out.wished and not any(map(plans, heard)):
         leave, out.checking = False, True  # "you'd like to move it. Is that what you want?"
     told = leave and row[0] in ("is", "are") and not _NOTED.isdisjoint(row) and "if" not in row
@@ -130,11 +202,19 @@ def _asks_leave(heard: Sequence[Clause], at: int, out: Frame) -> bool:
     return leave
 
 
+def _completed(clause: Clause) -> bool:
+    """As in "it would go back to the card ending in...?"."""
+    row = clause.row
+    if row[-2:-1] == ["end"] or row[-1] in ("until", "til"):
+        return trails(clause)
+    return row[-1] in ("is", "are") and row[-2] not in _POINTERS and trails(clause)
+
+
 def _restates(heard: Sequence[Clause], found: Sequence[list[Span]], at: int, wished: Sequence[bool]) -> bool:
     """As in "just so I get it: you want the fee back?", "you want the fee back?"."""
     clause = heard[at]
     row = clause.row
-    if not QUESTION_WORDS.isdisjoint(row):
+    if "you" not in row or not QUESTION_WORDS.isdisjoint(row) or row[-1] in ("until", "til"):
         return False
     you = row.index("you")
     if not _OFFERED.isdisjoint(row[you:]):
@@ -146,7 +226,11 @@ def _restates(heard: Sequence[Clause], found: Sequence[list[Span]], at: int, wis
         before -= 1
     if before >= 0 and heard[before].sentence == clause.sentence:
         return not (found[before] or heard[before].question) and prelude(heard[before].row)
-    return row[1] in ("want", "wish") and row[2:3] != ["to"] and len(row) > 3 and not clause.values
+    if clause.values or len(row) < 4 or row[-1] in _POINTED:
+        return False
+    if row[1] in ("want", "wish") and row[2:3] != ["to"]:
+        return True
+    return _PROCEEDING.isdisjoint(row) and not any(map(plans, heard[:at]))
 
 
 def _tells_values(heard: Sequence[Clause]) -> bool:
@@ -155,6 +239,7 @@ def _tells_values(heard: Sequence[Clause]) -> bool:
     for clause in heard:
         if not ACTION_OF.keys().isdisjoint(clause.row) or plans(clause):
             return False
+        told = told or (bool(clause.colons) and bool(clause.values or clause.capitals) and len(clause.row) < 6)
         kinds = [clause.words[place].kind for place in clause.values]
         told = told or Is.ID in kinds or Is.EMAIL in kinds or (bool(kinds) and not _SHOWN.isdisjoint(clause.row))
     return told

@@ -10,18 +10,26 @@ from .ends import APPROVED, EXCEPT, INABLE, KEPT, PENDING, TICKET
 from .lexicon import THIRD
 from .phrases import stem_set
 from .records import THINGS
+from .values import NUMBERS
 from .words import Is, each
 
 _PRONOUNS = each("they he she")
-_HOUSE = THIRD | stem_set("housekeeping reception boss branch chef bank carrier airline insurer revenue garage kitchen")
-_PARTIES = _HOUSE | _PRONOUNS
+_HOUSE = THIRD | stem_set(
+    "housekeeper concierge porter housekeeping reception boss branch chef bank carrier airline insurer revenue"
+    " garage kitchen"
+)
+_ASKABLE = each("hotel property house")
+_PARTIES = _HOUSE | _PRONOUNS | _ASKABLE
 _JUDGING = stem_set(
     "decide answer reply respond rule review examine consider assess weigh investigate study evaluate inform notify"
-    " look check go get call write ring mail email contact reach phone message think sleep determine discuss have"
+    " look see deal check go get call write ring mail email contact reach phone message think sleep determine discuss"
+    " have confirm tell"
 )
 _OPEN = each("decid answer repli respond rul review examin consid assess weigh investig studi evalu")
 _BACK = each("you us back me into through touch over")
-_ASKED = each("ask told tell inform writ instruct messag alert ring cal contact put brought bring took tak consult")
+_ASKED = each(
+    "ask told tell inform writ instruct messag alert ring cal contact put brought bring took tak consult rais"
+)
 _BASES = each("ask tell call ring write message alert contact inform")
 _MATTERS = stem_set(
     "yours case file request claim matter question complaint wish message paperwork papers application appeal inquiry"
@@ -35,16 +43,21 @@ _STAYS = each("stays remains stands stay remain stand")
 _DUTY = each("hav must need wil")
 _LEAVING = each("leav keep")
 _HOLDING = each("keep prevent stop bar hinder")
+_NONE = each("nothing no none not")
 _FREE = stem_set("free left available open vacant")
+_NOTHING = ["there", "is", "nothing"]
+_BETTER = each("better nicer larger bigger higher cheaper")
 _EXCEPTION = each("exception exceptions")
 _BEING = each("is are")
 _PLACED = (["on"], ["in"], ["with"], ["at"], ["before"])
-_LATER = each("depend until til befor once when as")
+_DECIDED = each("decid confirm settl determin clear")
+_THAT_DAY = each("arriv day check morning spot itself desk recept front")
+_LATER = each("whether depend until til befor once when as")
 _NEWS = stem_set("answer decision reply result letter verdict response ruling")
 _COMES = stem_set("come arrive land follow due reach expect")
 _PAST = each("had was were")
 _TRIGGERS = _PARTIES.union(
-    _STAYING, _LEAVING, _HOLDING, _EXCEPTION, _DESKS, _NEWS, each("nothing none neither no not noon midnight")
+    _ASKABLE, _STAYING, _LEAVING, _HOLDING, _EXCEPTION, _DESKS, _NEWS, each("nothing none neither no not noon midnight")
 )
 
 _COSTS = THINGS | stem_set("amount sum nights fee")
@@ -70,7 +83,7 @@ def others(clause: Clause, found: set[str]) -> None:
         found.add(PENDING if not _OPEN.isdisjoint(row) else TICKET)
     elif not _NEWS.isdisjoint(row) and _answer_comes(clause):
         found.add(PENDING)
-    elif _asked(clause) or _lies(clause):
+    elif _asked(clause) or _lies(clause) or _on_the_day(clause):
         found.add(TICKET)
     elif _unchanged(clause) or _none_free(clause):
         found.add(KEPT)
@@ -83,7 +96,11 @@ def _says_yes(clause: Clause) -> bool:
         at = row.index("agre")
         rest = row[at + 1 :]
         if clause.words[at].text == "agreed" and at < 6:
-            return not rest or (rest[0] in ("it", "that", "to", "with") and not THINGS.isdisjoint(rest[:3]))
+            return (
+                not rest
+                or (rest[0] == "to" and any(t.kind > Is.MARK or t.text in NUMBERS for t in clause.words[at:]))
+                or (rest[0] in ("it", "that", "to", "with") and not THINGS.isdisjoint(rest[:3]))
+            )
     if "yes" not in row:
         return False
     at = row.index("yes")
@@ -98,19 +115,29 @@ def _judge(clause: Clause) -> bool:
     subject = next((at for at, word in enumerate(row[:5]) if word in _PARTIES), -1)
     if subject < 0 or (subject and row[0] in ("with", "from", "by", "at", "in", "on", "for", "to", "of")):
         return False
-    for at in range(subject + 1, min(len(row), subject + 6)):
+    for at in range(subject + 1, min(len(row), subject + 9)):
         word, text = row[at], clause.words[at].text
         if text in _PAST:
             return False
         if word in _JUDGING:
             if text.endswith("ed") or text in ("went", "got", "wrote", "told", "called", "had", "thought", "rang"):
                 return False
+            if word == "tel":
+                return row[at - 1] == "wil" and row[at + 1 : at + 2] == ["you"]
+            if word == "confirm":
+                return row[at - 1] == "wil"
             if word in _OPEN:
                 return True
+            if text[-3:] == "ing" and word in ("look", "check"):
+                return not _MATTERS.isdisjoint(row[at + 1 : at + 5])  # "the manager's looking at it"
             rest = row[at + 1 : at + 6]
+            if word in ("see", "deal") and row[at - 1] == "wil":
+                return rest[:2] in (["to", "it"], ["with", "it"], ["to", "that"], ["with", "that"])
             if word in ("sleep", "think"):
                 return "it" in rest
             if word == "hav":
+                if row[-1] in _OPEN and row[-2] == "to" and "day" in row[at:]:
+                    return True  # "the office has up to ten days to answer"
                 return not _MATTERS.isdisjoint(rest) and (clause.now or "sinc" in rest)
             return not _BACK.isdisjoint(rest[:3])
     return False
@@ -131,7 +158,7 @@ def _answer_comes(clause: Clause) -> bool:
 def _asked(clause: Clause) -> bool:
     """As in "the duty manager has been asked", "I've brought the charges up with housekeeping"."""
     row = clause.row
-    if _HOUSE.isdisjoint(row) or not _NOT.isdisjoint(row):
+    if (_HOUSE.isdisjoint(row) and _ASKABLE.isdisjoint(row)) or not _NOT.isdisjoint(row):
         return False
     for at, word in enumerate(row[:8]):
         if word in _OPEN and at and row[at - 1] in ("is", "are", "be"):
@@ -144,9 +171,11 @@ def _asked(clause: Clause) -> bool:
                 return not _HOUSE.isdisjoint(before)
             if "hav" in before and row[0] in ("i", "we"):
                 rest = row[at + 1 : at + 8]
+                if word == "rais":
+                    return rest[0] in _MATTERS and "with" in rest  # "I've raised it with housekeeping"
                 if word in ("put", "brought", "bring", "took", "tak"):
                     return ("up" in rest or "to" in rest or "before" in rest) and not _MATTERS.isdisjoint(rest)
-                return not _HOUSE.isdisjoint(rest[:4])
+                return not _HOUSE.isdisjoint(rest[:4]) or (word == "ask" and rest[0] in _ASKABLE)
     return False
 
 
@@ -166,6 +195,15 @@ def _lies(clause: Clause) -> bool:
             rest = row[at + 1 :]
             theirs = any(det in ("their", "his", "her", "its") for det in clause.dets[at + 1 :])
             return not _HOUSE.isdisjoint(rest[:5]) or (theirs and not _DESKS.isdisjoint(rest))
+    return False
+
+
+def _on_the_day(clause: Clause) -> bool:
+    """As in "upgrades are decided on arrival"."""
+    row = clause.row
+    for at in range(2, min(len(row) - 2, 8)):
+        if row[at] in _DECIDED and row[at - 1] in ("is", "are", "be"):
+            return row[at + 1] in ("on", "upon", "at") and not _THAT_DAY.isdisjoint(row[at + 2 : at + 4])
     return False
 
 
@@ -203,8 +241,14 @@ def _unchanged(clause: Clause) -> bool:
 def _none_free(clause: Clause) -> bool:
     """As in "there's nothing free that week", "neither of them can come out"."""
     row = clause.row
+    if row[0] == "nothing" and row[-1] in _FREE and len(row) < 7 and row[1] in _BETTER:
+        return True  # "nothing better is left"
+    if row[:3] == _NOTHING and row[3:4] != [] and row[3] in _BETTER:
+        return "you" in row  # "there's nothing better than what you have"
     if row[:2] == ["there", "is"] and row[2:3] in (["nothing"], ["no"], ["none"], ["not"]):
         return not _FREE.isdisjoint(row[3:8])
+    if row[0] in ("i", "we") and row[1:2] == ["hav"] and not _NONE.isdisjoint(row[2:4]):
+        return not _FREE.isdisjoint(row[3:8])  # "we've got nothing better left"
     for at, word in enumerate(row[:5]):
         if word in ("neither", "none"):
             return "can" in row[at : at + 5] and not any(token.kind is Is.AMOUNT for token in clause.words)

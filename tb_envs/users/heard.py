@@ -29,6 +29,8 @@ class Sentence:
     asks: bool = False
     proposes: bool = False
     closed: bool = False
+    gone: bool = False
+    """It tells that something is no longer to be had."""
     wishes: bool = False
     """It tells what the customer wants."""
     inquires: bool = False
@@ -42,7 +44,7 @@ class Sentence:
 
     def offers(self, phrases: Sequence[Phrase]) -> bool:
         """Whether all words of one of the phrases stand in it where it refuses nothing."""
-        heard = frozenset(self.open) if self.ends & {"refused", "inable"} else self.stems
+        heard = frozenset(self.open) if self.gone or self.ends & {"refused", "inable"} else self.stems
         if "instead" in heard or "rather" in heard:
             heard = frozenset(without_replaced(self.row)) & heard
         if not _STAYING.isdisjoint(heard):

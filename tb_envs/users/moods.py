@@ -38,20 +38,26 @@ _TAGGED = [
     for text in ("is it", "is so", "it is so", "is that so", "not so", "not tru", "is it not", "your", "was it")
 ]
 _GIST = each(
-    "are ask after from us do me look to"
+    "summari happen said should situ idea pictur request fair good short long wish story case way sum"
+    " about rough it broadli basicalli"
+    " are ask after from us do me look to"
     " correct right yes accurat true okai is that it all everything so what about problem issue matter case trouble"
     " complaint concern how gist issu point size you need want mean would lik of ask for hav i get request reason was"
     " thing"
 )
+_DO_AS_WELL = ["do", "as", "wel"]
+_GOOD_TO_YOU = (["good", "to", "you"], ["good", "for", "you"], ["use", "to", "you"])
+_AS_SHOULD = ["as", "it", "should", "be"]
 _I_ASK = ["i", "ask"]
 _OPEN = each("what how where when who why whether if")
 _DO_YOU_HAVE = ["do", "you", "hav"]
 _GISTS = each("is was hav that")
 _COULD = (["could", "that", "be"], ["can", "that", "be"], ["could", "that", "be", "right"])
 _YOU = each("we you i they")
+_YOU_WOULD = ["you", "would"]
 _YOU_IT = each("it that they you he she we i")
 TAGS_ON = each("it you they that")
-TO_BE = each("is are was were do hav wil")
+TO_BE = each("would is are was were do hav wil")
 CHECKED, UNSURE = "checked", "unsure"
 
 
@@ -76,6 +82,10 @@ def tag(clause: Clause) -> str:
         return CHECKED  # "…, was it not?"
     if gist(row) and row[2] != "what" and row[0] != "that":
         return CHECKED  # "is that the problem?", "have I got the gist?"
+    if row[-1] in ("it", "that") and row[-2:-1] == ["not"] and row[-3:-2] != [] and row[-3] in ("is", "was"):
+        return CHECKED  # "Northgate Choir, wasn't it?"
+    if row[-4:] == _AS_SHOULD:
+        return CHECKED  # "…, all as it should be?"
     if len(row) == 3 and "not" in row[1:] and row[0] in TO_BE and not _YOU_IT.isdisjoint(row[1:]):
         return CHECKED  # "…, doesn't it?", "…, is it not?"
     if row in _COULD or (row[-2:-1] == ["not"] and row[-1] in _YOU and row[-3:-2] != [] and row[-3] in TO_BE):
@@ -167,12 +177,17 @@ def offers(clause: Clause) -> bool:
     """Whether the clause offers something else than what was asked for."""
     labels, row = clause.labels, clause.row
     at = labels.get("alternative")
-    if at is None and not (clause.question and row[0] in _OFFERING):
+    if at is None and not (clause.question and (row[0] in _OFFERING or row[-3:] in _GOOD_TO_YOU)):
         return False
     if row[0] == "would" and row[-1] == "you" and row[-2] in ("befit", "for") and clause.question:
         return True  # "would Friday suit you?", "would Friday work for you?"
     if row[0] == "would" and row[-1] in ("do", "help", "work") and clause.question and row[1] not in ("it", "that"):
         return True  # "would a voucher do?"
+    made = "mak" in row and row[row.index("mak") + 1 :][:1] == ["up"]
+    if row[0] == "would" and clause.question and (made or row[-3:] == _DO_AS_WELL):
+        return True  # "would three do as well?", "would a drink make up for it?"
+    if row[-3:] in _GOOD_TO_YOU and row[0] in ("is", "would") and clause.question:
+        return True  # "is 2 pm any good to you?"
     if row[0] in ("want", "fanci", "prefer") and len(row) < 6 and clause.question:
         return True  # "want only the free ones?"
     if row[:3] == _DO_YOU_HAVE and _PROPOSING.isdisjoint(row):
@@ -183,6 +198,8 @@ def offers(clause: Clause) -> bool:
         return False  # "… so that I can find it?"
     if "which" in row[:2] and not STAFF.isdisjoint(row):
         return False  # "which of our colleagues did you speak to?"
+    if "rather" in row and not clause.question and prefers(row):
+        return False  # "I understand that you'd rather not wait in the lobby"
     if at is None or "wait" in labels or not _HELPING.isdisjoint(labels) or clause.hyp <= at:
         return False
     if not (clause.question or _PROPOSING.intersection(row)) or not _NO.isdisjoint(row[: at + 2]):
@@ -193,6 +210,12 @@ def offers(clause: Clause) -> bool:
         or (row[0] == "how" and not _HOW.isdisjoint(row))
         or (row[0] == "what" and row[1:2] in (["about"], ["if"], ["do"], ["would"]))
     )
+
+
+def prefers(row: list[str]) -> bool:
+    """As in "you'd rather not pay for it": what the customer would rather do is neither offered nor an outcome."""
+    at = row.index("rather")
+    return row[max(0, at - 2) : at] == _YOU_WOULD
 
 
 def gist(row: list[str]) -> bool:

@@ -31,7 +31,9 @@ _RECORDED = stem_set(
     "recorded noted entered registered booked listed filed saved stored written wrote put down have got file read say"
     " spelled spelt show state understand hear take"
 )
-_PASSING = _RECORDED | each("is are was been hav as on in our that it by us my under for to name which stand now")
+_PASSING = _RECORDED | each(
+    "would be is are was been hav as on in our that it by us my under for to name which stand now"
+)
 """What may stand between the word "surname" and the name itself."""
 _BEFORE_NAME = each("as under for on name is read say spel of with to that from one hear")
 _SELF = (["i", "am"], ["that", "is"], ["name", "is"])
@@ -40,6 +42,8 @@ _STRANGERS = each("colleagu manager receptionist supervisor mine speak here")
 _ORDINARY = COMMON | DOMAIN
 _NUMBERS = frozenset(NUMBERS)
 _NUMBERED = (["in", "number"], ["was", "it"], ["is", "it"])
+_BARE: tuple[list[str], ...] = ([], ["was", "it"], ["is", "it"], ["yes"], ["right"], ["correct"])
+"""What stands after a number that is checked by itself: "eight, was it?"."""
 _CALLED = (["is", "cal"], ["is", "nam"])
 """As in "your group is called …"."""
 
@@ -55,10 +59,13 @@ def wordings(scene: Scene) -> None:
         for value in known.of["number"]:
             if value.fact not in out.right:
                 _count(scene, value)
-    if not scene.checking and known.worded.isdisjoint(texts) and not known.odd and "your" not in clause.dets:
-        return
+    wordy = known.wordy
+    if not scene.checking and known.worded.isdisjoint(texts) and not (scene.named and "your" in clause.dets):
+        wordy = known.odd
+        if not wordy:
+            return
     addressed = _addressed(clause) if scene.checking else None
-    for value in scene.known.wordy:
+    for value in wordy:
         if value.fact in out.right:
             continue
         span = scene.named.get(value.group)
@@ -205,12 +212,16 @@ def _count(scene: Scene, value: Value) -> None:
         if token.text not in NUMBERS or "by" in row[max(0, at - 1) : at + 2]:
             continue  # "one by one"
         named = counts(row, at, value) or (
-            (at + 1 == len(row) < 8 or (scene.checking and len(row) < 10 and row[at + 1 : at + 3] in _NUMBERED))
-            and token.text != "one"
-            and (value.contested or (scene.checking and scene.names(value)))
+            (
+                (at + 1 == len(row) < 8 or (scene.checking and len(row) < 10 and row[at + 1 : at + 3] in _NUMBERED))
+                and token.text != "one"
+                and (value.contested or (scene.checking and scene.names(value)))
+            )
+            or (scene.checking and not at and row[1:] in _BARE and len(scene.known.of["number"]) == 1)
         )  # "I count four", "the number of rooms was six, was it not?"
         if named and not denied(row, at):
-            told = scene.checking and (not named or _MAY.isdisjoint(row))
+            claim = row[row.index("confirm") :] if "confirm" in row[:4] else row  # "can you confirm that …"
+            told = scene.checking and (not named or _MAY.isdisjoint(claim))
             scene.judge(value, NUMBERS[token.text] == value.number, told or value.contested)
 
 
@@ -248,7 +259,7 @@ def _stated(clause: Clause, span: Span, value: Value) -> bool:
         lo = next((at for at in range(lo + 1, min(lo + 5, len(clause.row))) if clause.row[at] in _IS), lo)
     for at in range(lo, min(lo + 6, len(clause.row))):
         stem, token = clause.row[at], clause.words[at]
-        if stem in ("is", "as", "are", "was"):
+        if stem in ("is", "as", "are", "was", "be"):
             verb = True
         elif (at == lo and value.kind != "name" and span.hi not in clause.colons) or stem in NO_VALUE:
             return False

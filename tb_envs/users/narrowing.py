@@ -5,6 +5,7 @@ Refuses to find facts: that is `asking.py`.
 
 from __future__ import annotations
 
+from .checking import STAFF
 from .clauses import Clause
 from .lexicon import QUESTION_WORDS
 from .phrases import Span
@@ -13,6 +14,7 @@ from .words import each
 COMING = each("com arriv first start begin")
 LEAVING = each("leav depart go out end last vacat")
 EITHER = {"dates": ("arrival", "departure"), "new_dates": ("new_arrival", "new_departure")}
+_LEADING = QUESTION_WORDS - {"when"}
 _DAY = each("day date night when")
 _BOTH_ENDS = each("and dates")
 _ANY = ("the", "a", "an", "our")
@@ -41,12 +43,14 @@ def closed(clause: Clause, first: Span) -> bool:
     """As in "was the phone in your room broken?", "have you seen our e-mail?": yes or no is what it asks for."""
     row = clause.row
     text = clause.words[0].text
-    if not QUESTION_WORDS.isdisjoint(row):
+    if not _LEADING.isdisjoint(row) or "when" in row[:4]:
         return "look" in row and row[row.index("look") + 1 :][:1] == ["lik"]  # "what does the card look like?"
     if clause.labels.get("ask") == 0:
         return False
     if row[:3] == ["do", "you", "mean"]:
         return True
+    if text in ("did", "has", "have") and not STAFF.isdisjoint(row[1:3]) and "you" not in row[2 : first.lo]:
+        return True  # "did the receptionist take your name?"
     if text in ("have", "did") and row[1:2] == ["you"]:
         return row[2:3] != [] and row[2] in _LOOKING and clause.dets[first.lo] != "your"
     if text not in ("was", "were", "did", "has", "does") or row[1:2] in _ASKED_ABOUT:

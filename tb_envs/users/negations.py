@@ -33,6 +33,7 @@ from .ends import (
     WAIT,
 )
 from .lexicon import ACTION_OF, CAPABLE, DONE_VERBS, LOOK
+from .values import NUMBERS
 from .words import Is, each
 
 _HEARING = each("hear read learn sad piti shame")
@@ -48,15 +49,24 @@ _NO = each("not no nothing none neither never nobody nor without")
 _SO_FAR = frozenset((("so", "far"), ("as", "yet"), ("to", "date"), ("til", "now"), ("thu", "far"), ("at", "present")))
 _STEPS = each("go mak do proceed tak process put send let act continu share work happen give")
 _OUGHT = each("wil should would do")
+_DEALING = CAPABLE | each("speak talk deal discus")
 _BRIEF = each("long minut moment second sec instant")
+_TILL = each("until til")
+_DAYTIMES = each("noon midday evening afternoon tonight midnight")
 _POINTS = each("now that date point moment here present todai")
 
 
 def negations(clause: Clause, found: set[str]) -> None:
     """What cannot, may not or did not happen."""
     row, hyp = clause.row, clause.hyp
-    if clause.general and PERSONS.intersection(row) and {"can", "may"} & set(row) and CAPABLE.intersection(row):
+    if clause.general and PERSONS.intersection(row) and {"can", "may"} & set(row) and _DEALING.intersection(row):
         found.add(REFUSED)  # "only the guest can cancel"
+    elif (
+        clause.general
+        and not (clause.usual or row[0] != "we" or PERSONS.isdisjoint(row))
+        and not _DEALING.isdisjoint(row[1:4])
+    ):
+        found.add(REFUSED)  # "we only talk to the guest himself"
     if _NEGATIVE.isdisjoint(row):
         return
     for at, word in enumerate(row):
@@ -67,7 +77,7 @@ def negations(clause: Clause, found: set[str]) -> None:
         if word in _NO_THING and at + 1 < len(row) and row[at + 1] not in HARMLESS:
             rest = row[at + 1 : at + 6]
             if (
-                ({"can", "could", "wil", "may"} & set(rest))
+                ("possibl" in rest or {"can", "could", "wil", "may"} & set(rest))
                 and any(w in CAPABLE or w in DONE_VERBS for w in rest)
                 and "if" not in row
             ):
@@ -96,6 +106,9 @@ def negations(clause: Clause, found: set[str]) -> None:
             continue
         if not follow and before in ("can", "could"):
             found.add(REFUSED)
+        if before == "wil" and follow[:1] == ["see"] and not MONEY.isdisjoint(follow):
+            found.add(REFUSED)  # "you won't see your money again"
+            continue
         if {"get", "receiv"} & set(follow[:2]):
             if MONEY.intersection(row[at + 1 : at + 7]) or APPROVERS.intersection(follow):
                 found.add(REFUSED)
@@ -127,8 +140,10 @@ def negations(clause: Clause, found: set[str]) -> None:
             continue
         if (verb in BENIGN and verb not in CAPABLE) or follow[:1] in (["lik"], ["want"], ["wish"]):
             continue
-        if _theirs(row, at, verb):
-            continue
+        if _theirs(row, at, verb) or (
+            verb == "count" and before not in ("can", "could", "wil") and (before != "do" or row[0] == "you")
+        ):
+            continue  # "you can't come", "the nights weren't counted"
         if (verb == "pay" and before in ("do", "wil")) or (verb in ("return", "refund", "pay") and "differenc" in row):
             continue
         if gated(clause):
@@ -196,17 +211,35 @@ def _theirs(row: list[str], at: int, verb: str) -> bool:
 def gated(clause: Clause) -> str:
     """What a "without", "until" or "unless" makes of a refusal: an obstacle, or that a proof is missing."""
     row = clause.row
+    if clause.hyp_word == "if" and _lacking(row, clause.hyp):
+        return OBSTACLE
     if "long" in row and row[row.index("long") + 1 : row.index("long") + 2] == ["as"]:
         return UNVERIFIED if not PROOFS.isdisjoint(row) else OBSTACLE
     if any(
         word in GATES
         and (word != "before" or (not TELLS.isdisjoint(row[at + 1 :]) and not _NO.isdisjoint(row[:at])))
         and (FREE_OF.isdisjoint(row[at + 1 : at + 3]) or _priced(clause, at))
+        and not (word in _TILL and _timed(clause, at + 1))
         for at, word in enumerate(row)
     ):
         theirs = any(word in PROOFS and clause.dets[at] != "your" for at, word in enumerate(row))
         return UNVERIFIED if theirs else OBSTACLE
     return ""
+
+
+def _lacking(row: list[str], at: int) -> bool:
+    """As in "I won't be able to change it if I can't find it"."""
+    return (
+        row[at + 1 : at + 2] in (["i"], ["we"]) and "not" in row[at + 2 : at + 4] and not LOOK.isdisjoint(row[at + 3 :])
+    )
+
+
+def _timed(clause: Clause, at: int) -> bool:
+    """As in "until four", "till 16:00", "until Monday": how long something lasts."""
+    if "you" in clause.row[:at] and at < len(clause.row):
+        token = clause.words[at]
+        return token.kind in (Is.TIME, Is.NUMBER) or token.text in NUMBERS or token.text in _DAYTIMES
+    return False
 
 
 def _priced(clause: Clause, at: int) -> bool:

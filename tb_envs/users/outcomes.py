@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from .clauses import Clause
 from .deeds import softened, verbs
+from .elsewhere import for_another
 from .ends import (
     APPROVERS,
     ARRIVE,
     AVAILABLE,
-    BE,
     DECIDING,
     DEED,
     DONE,
@@ -19,7 +19,6 @@ from .ends import (
     HARD_HYP,
     INABLE,
     KEPT,
-    MODAL,
     MONEY,
     NOT_FOUND,
     NOT_YET,
@@ -37,13 +36,28 @@ from .ends import (
 from .events import told
 from .handing import others
 from .lexicon import THIRD
+from .lookalikes import (
+    TALKED,
+    asks_them,
+    by_whom,
+    consoles,
+    going,
+    harmless,
+    listed,
+    no_end,
+    read,
+    reason,
+    stays_open,
+    to_talk,
+    under_way,
+    unsure,
+)
 from .negations import gated, negations, too_early
 from .phrases import stem_set
 from .records import DATA, THINGS
+from .sealing import UNTIL, awaits, sealed
 from .words import Is, each
 
-_ABLE = each("can could possibl do done availabl fre left abl")
-_NEEDING = each("need want requir lack ask miss expect")
 _DOORS = stem_set(
     "profile file form window page step point part number office desk restaurant pool gate door bar garage account"
     " screen spa gym"
@@ -60,26 +74,31 @@ _SPANS = each("moment minut second sec")
 _COMPARED = each("dearer cheaper higher lower longer shorter nicer better expensiv more les same available free")
 _COOLED = each("heat bed sheet volum music radiator light air sound tv temperatur cover")
 _LIKING = each("nobodi noon want not never hate would without if rather avoid")
+_DAYS = each("day week")
 _PRETENDING = each("ignor forget disregard pretend imagin suppos")
-_LYING = each("is are li lie lay rest sit stai wait rest remain")
+_LYING = each("park is are li lie lay rest sit stai wait rest remain")
 _COMES = frozenset(("arriv", "com", "go", "appear", "show", "reach", "way"))
 _SENDS = frozenset(("send", "email", "mail", "get", "receiv"))
 _WAITED = frozenset(("took", "needed", "waited", "lasted"))
 _SETTLED = frozenset((DONE, REFUSED, KEPT))
 _TOLD = frozenset((DONE, DEED, PENDING, "approved", "arrives"))
-_HARMS = each("harm damag injuri wrong")
 _FINISHED = [[it, be, "finish"] for it in ("it", "that", "all", "everything", "work") for be in ("is", "hav")]
+_CLOSED = each("request cas fil ticket matter claim")
+_RATES = stem_set("rate tariff fare offer deal booking reservation room special")
+_APART = each("apart except otherwis besid")
+_AROUND = each("quiet busi late lat earli warm cold hot rain dark calm night morning evening time winter summer spring")
 _TO_THEM = (["them"], ["him"], ["her"])
 _THEY = each("they he she")
 _WANTS = (["ask"], ["want"], ["need"], ["lik"], ["lov"], ["prefer"], ["see"], ["wish"])
 _DENIED = frozenset((REFUSED, INABLE))
 _SUMS = each("fee charg pay amount sum pric cost money rat rul polici")
-_FEELING = each("sorri imagin understand upset hear see appreciat regret sad")
-_THAT = each("that how what why to hear when if whi")
-_TALKED = each("spoke spoken talked checked discussed word")
 _CAUSES = each("as since because")
 _OWN = each("right authoriti permit system login program role rank level remit power account let alow allow myself")
 _HANDED = stem_set("pass forward hand refer escalate transfer submit ask sent send")
+_MACHINES = stem_set("screen page system program programme file computer list connection portal window printer")
+_RARE = each("being clos turn ask next another")
+_IT = each("it that everything they")
+_REASONS = each("as since because")
 _JUDGING = each("decid decision answer review verdict approv investig examin assess rul look consid result")
 _COMING = each("wil shal go under await pend would within until by tomorrow usual")
 _UNDONE = frozenset((NOT_YET, REFUSED, WAIT, PENDING, PROMISE, OBSTACLE, NOT_FOUND))
@@ -107,13 +126,16 @@ def outcomes(clause: Clause) -> set[str]:
         and not (row[at] == "stai" and clause.dets[at])
         and not (row[at + 2 : at + 3] == ["answer"] and clause.dets[at + 2])
         and not (row[at + 1 : at + 2] in (["open"], ["outstanding"]) and not _DOORS.isdisjoint(row[:at]))
-        and not (row[at + 1 : at + 2] == ["open"] and _CASES.isdisjoint(row[:at]))
+        and not (row[at + 1 : at + 2] == ["open"] and _CASES.isdisjoint(row[:at]) and not stays_open(clause, at))
         and not (row[at] == "do" and clause.words[at].text != "did")
         and clause.words[min(at + 1, len(row) - 1)].text not in ("had", "bill", "bills")
+        and row[at + 1 : at + 3] != ["wil", "not"]
         and (row[at + 1 : at + 2] != ["wil"] or row[at + 2 : at + 3] not in _WANTS)
     ):
-        talked = row[at] == "with" and at and clause.words[at - 1].text in _TALKED
-        found.add(TICKET if talked else PENDING)  # but not "I have your stay open"
+        talked = row[at] == "with" and at and clause.words[at - 1].text in TALKED
+        if not (row[at] == "with" and to_talk(clause, at)):
+            machine = row[at] == "wait" and not _MACHINES.isdisjoint(row[at + 1 : at + 5])
+            found.add(TICKET if talked else WAIT if machine else PENDING)  # but not "I have your stay open"
     at = labels.get("contact")
     if (
         at is not None
@@ -126,18 +148,22 @@ def outcomes(clause: Clause) -> set[str]:
     ):
         found.add(WAIT if SOON.intersection(row) and "i" in row[:at] else PENDING)
     if hyp == 0:
+        if clause.hyp_word == "whether" and "decid" in row and "by" in row and "wil" in row:
+            found.add(PENDING)  # "whether you get it will be decided by the front desk"
         return found
     if (
         "refused" in labels
         and labels["refused"] < hyp
-        and not _listed(row, labels["refused"])
+        and not (row[0] in _REASONS and reason(clause, labels["refused"]))
+        and not listed(row, labels["refused"])
         and not (row[labels["refused"]] == "tak" and labels["refused"] == 1 and len(row) < 6)
-        and not _harmless(row, labels["refused"])
+        and not harmless(clause, labels["refused"])
         and not softened(row, labels["refused"])
         and not (row[labels["refused"]] == "insist" and _SUMS.isdisjoint(row))
-        and not (row[labels["refused"] + 2 : labels["refused"] + 3] == ["go"] and _going(clause, labels["refused"] + 2))
+        and not _right_now(clause, labels["refused"] + 2)
+        and not (row[labels["refused"] + 2 : labels["refused"] + 3] == ["go"] and going(clause, labels["refused"] + 2))
     ):
-        found.add(RULE if "tied" in row else gated(clause) or REFUSED)
+        found.add(RULE if "tied" in row or _attribute(row, labels["refused"]) else gated(clause) or REFUSED)
     if "kept" in labels and labels["kept"] < hyp and "yet" not in row and "far" not in row:
         found.add(KEPT)
     if "obstacle" in labels or (not _DUTIES.isdisjoint(row) and not APPROVERS.isdisjoint(row)):
@@ -145,21 +171,27 @@ def outcomes(clause: Clause) -> set[str]:
     at = labels.get("done", hyp)
     if (
         at < hyp
-        and not _unsure(row, at)
+        and not unsure(clause, at)
         and clause.words[at].text not in ("go", "going", "goes")
-        and not _read(row, at)
-        and not _no_end(clause, at)
+        and not read(row, at)
+        and not no_end(clause, at)
         and not (row[at] == "tak" and clause.words[at].text == "take")
-        and not (row[at] in ("it", "that", "which", "everything", "both", "al") and _by_whom(clause, at))
+        and not (row[at] in ("it", "that", "which", "everything", "both", "al") and by_whom(clause, at))
         and not (row[at] == "done" and row[at - 2 : at] in (["we", "are"], ["i", "am"]))
         and not (at and not DATA.isdisjoint(row[:at]) and THINGS.isdisjoint(row[:at]))
     ):
         found.add(DONE)
-    if ("with" in row or "at" in row) and not _LYING.isdisjoint(row) and _handed(row):
+    rare = not _RARE.isdisjoint(row)
+    if rare and "being" in row and not hyp < len(row):
+        found |= under_way(clause)
+    if ("with" in row or "at" in row) and not _LYING.isdisjoint(row) and _handed(clause):
         found.add(PENDING)
     verbs(clause, found)
     negations(clause, found)
-    if "turn" in row and "down" in row:
+    if rare and "clos" in row and PROMISE in found and not _CLOSED.isdisjoint(row[row.index("clos") :]):
+        found.discard(PROMISE)  # "I'm closing this request"
+        found.add(KEPT)
+    if rare and "turn" in row and "down" in row:
         _turned_down(clause, found)
     if DONE in found and clause.hyp_word == "before" and row[hyp + 2 : hyp + 3] == ["could"]:
         found.discard(DONE)  # "it was closed again before I could save it"
@@ -170,18 +202,32 @@ def outcomes(clause: Clause) -> set[str]:
         row[0] == "new"
         and ("is" in row or "are" in row)
         and PRICES.isdisjoint(row)
+        and "request" not in row
         and _COMPARED.isdisjoint(row)  # but not "the new nights are a bit dearer"
     ):
         found.add(DONE)
-    if not found and row in _FINISHED and clause.words[-1].text != "finish":
+    if not found and len(row) == 3 and row in _FINISHED and clause.words[-1].text != "finish":
         found.add(DEED)
     if not found:
         others(clause, found)
         if not found:
             told(clause, found)
+        if not found:
+            sealed(clause, found)
+    if not UNTIL.isdisjoint(row):
+        awaits(clause, found)
+    if rare and "ask" in row and asks_them(row):
+        found -= _TOLD
+        found.add(PENDING)
     if not found:
         return found
-    if "empathy" in labels and _consoles(clause):
+    if KEPT in found and clause.thus and not clause.now and row[0] in _IT and hyp >= len(row):
+        found.add(REFUSED)  # "…, so it stays as it is"
+    if rare and "next" in row and row[row.index("next") + 1 :][:1] == ["tim"]:
+        found -= {PROMISE, WAIT}  # "we'll do better next time"
+    if rare and "another" in row and for_another(row):
+        return set[str]()
+    if "empathy" in labels and consoles(clause):
         found -= _TOLD
     if clause.hedged:
         found -= {DONE, REFUSED}
@@ -196,18 +242,20 @@ def outcomes(clause: Clause) -> set[str]:
     return found
 
 
-def _consoles(clause: Clause) -> bool:
-    """As in "I'm sorry you've been passed around", "I understand how upset you must be": what befell the customer."""
-    row = clause.row
-    for at, word in enumerate(row[:-1]):
-        if word in _FEELING:
-            near = at + 1
-            while near < len(row) and row[near] in _THAT:
-                near += 1
-            whose = row[near : near + 1]
-            if (whose == ["you"] or (word == "sorri" and whose in (["we"], ["i"]))) and near not in clause.commas:
-                return True
-    return False
+def _attribute(row: list[str], at: int) -> bool:
+    """As in "it's a non-refundable rate": what kind of rate it is."""
+    if row[at] not in ("non", "nonrefundabl"):
+        return False
+    return not _RATES.isdisjoint(row[at + 1 : at + 3]) or (at > 1 and row[at - 1] == "is" and row[at - 2] in _RATES)
+
+
+def _right_now(clause: Clause, at: int) -> bool:
+    """As in "your bill is corrected", "the bill is right now": put right, not right all along."""
+    if clause.row[at : at + 1] not in (["correct"], ["right"]):
+        return False
+    if not _APART.isdisjoint(clause.row):
+        return True  # "the bill is correct apart from the minibar"
+    return clause.words[at].text == "corrected" or clause.now
 
 
 def _turned_down(clause: Clause, found: set[str]) -> None:
@@ -234,34 +282,6 @@ def _own_limit(clause: Clause) -> bool:
     return not _CAUSES.isdisjoint(row) and not _HANDED.isdisjoint(row)
 
 
-def _going(clause: Clause, at: int) -> bool:
-    return clause.words[at].text != "gone"
-
-
-def _no_end(clause: Clause, at: int) -> bool:
-    """As in "all sorts of things", "you are in such a hurry", "I've done it myself"."""
-    row = clause.row
-    if clause.words[min(at + 1, len(row) - 1)].text == "clear":
-        return True  # "that is very clear"
-    if "go" in row[at : at + 3] and "to" in row[at + 2 : at + 4] and not THIRD.isdisjoint(row[at + 3 :]):
-        return True  # "it's gone to my manager"
-    if row[at] == "all":
-        return clause.words[min(at + 1, len(row) - 1)].text == "sorts"
-    if row[at + 2 : at + 3] == ["go"] and _going(clause, at + 2):
-        return True
-    if row[at] == "on" and "were" in row[:at]:
-        return True  # "some stays were left behind on the way"
-    if row[at] == "you":
-        return row[at + 2 : at + 3] == ["in"] and len(row) > at + 3 and THINGS.isdisjoint(row[at + 3 :])
-    if row[at] == "done" and "what" in row[max(0, at - 4) : at]:
-        return True  # "here is what I have done so far"
-    if row[at] == "which":
-        return row[at + 1 : at + 2] in (["is"], ["are"])
-    if row[at] == "done" and at and row[at - 1] in _HARMS:
-        return True  # "no harm done"
-    return row[at] == "done" and ("myself" in row or "easili" in row or row[at + 1 : at + 2] in (["with"], ["part"]))
-
-
 def waits(clause: Clause, at: int) -> bool:
     """Whether the words of waiting at `at` ask the customer to wait.
 
@@ -269,6 +289,8 @@ def waits(clause: Clause, at: int) -> bool:
     """
     row, text = clause.row, clause.words[at].text
     before = row[:at]
+    if not _DAYS.isdisjoint(row[at + 1 : at + 4]) and row[at] != "hold":
+        return False  # "we need a few days to go over your case"
     if row[0] in _PRETENDING:
         return False  # "ignore the booking for a moment"
     if before[-2:] == ["at", "that"]:
@@ -299,7 +321,7 @@ def _negated(row: list[str], at: int, back: int, but: str = "") -> bool:
 def _comes_back(clause: Clause, at: int) -> bool:
     """As in "you would get back all you paid", "USD 300 will come back to you": money, no call."""
     row = clause.row
-    if row[at + 1 : at + 2] != ["back"]:
+    if row[at + 1 : at + 2] != ["back"] or row[at] == "hear":
         return False
     if row[at + 2 : at + 3] == ["to"] and row[at + 3 : at + 4] in (["it"], ["that"]):
         return True
@@ -311,86 +333,61 @@ def _comes_back(clause: Clause, at: int) -> bool:
     )
 
 
-def _listed(row: list[str], at: int) -> bool:
-    """As in "We have a flexible and a non-refundable rate"."""
-    return row[at] in ("non", "nonrefundabl") and at > 0 and not BE.intersection(row[:at])
-
-
-def _harmless(row: list[str], at: int) -> bool:
-    """As in "there is nothing to pay", "no rooms have been released so far"."""
-    if row[at] == "say":
-        return row[at + 2 : at + 3] in (["match"], ["result"], ["entri"], ["hit"], ["record"], ["such"])
-    if row[at : at + 4] == ["nothing", "to", "do", "with"]:
-        return True
-    if row[at] == "nothing":
-        rest = row[at + 1 : at + 7]
-        return _ABLE.isdisjoint(rest) and (rest[:1] == ["to"] or not _NEEDING.isdisjoint(rest[:3]))
-    return row[at] == "no" and {"hav", "been"} <= set(row[at + 1 : at + 6])
-
-
-def _by_whom(clause: Clause, at: int) -> bool:
-    """As in "it was set up by a colleague", "it is sorted by date", "that is very clear"."""
-    row = clause.row
-    rest = row[at + 1 : at + 6]
-    if "been" in rest or (rest[:1] == ["is"] and clause.now):
-        return False
-    if "by" in rest:
-        return THIRD.isdisjoint(rest)
-    return "up" in rest[:4] and clause.words[at].text == "was"
-
-
-def _read(row: list[str], at: int) -> bool:
-    """As in "I have gone through your bill"."""
-    return row[at] == "go" and row[at + 1 : at + 2] == ["through"] and ("i" in row[:at] or "we" in row[:at])
-
-
-def _unsure(row: list[str], at: int) -> bool:
-    before = row[max(0, at - 4) : at + 1]
-    return (
-        any(
-            word in MODAL or word in ("not", "never", "nothing", "to", "get", "wil", "everything")
-            for word in before[:-1]
-        )
-        or (row[at] == "done" and any(word in ("everything", "all") for word in row[at + 1 : at + 3]))
-        or row[at] in ("not", "no")
-        or (row[at] == "on" and "wil" in row[:at])
-        or row[at + 2 : at + 4] in (["in", "luck"], ["in", "time"], ["in", "good"])
-    )
-
-
 def _has(row: list[str]) -> bool:
     """Whether what has something is a thing of a request: "the bill now has no fee", not "they have it now"."""
     if row[0] == "you":
         return "should" in row
+    if row[row.index("hav", 1) - 1] == "you":
+        return False  # "the dates you have now were confirmed in May"
     return not THINGS.isdisjoint(row[: row.index("hav", 1)])
 
 
-def _handed(row: list[str]) -> bool:
+def _handed(clause: Clause) -> bool:
     """As in "your request is with our bookings team"."""
+    row = clause.row
     if "with" not in row:  # "the refund is at head office now"
         at = row.index("at") if "at" in row else 0
         rest = row[at + 1 : at + 4]
         there = at > 1 and row[at - 1] in _LYING and row[at - 2] in _MATTERS
         return there and "desk" not in rest and not THIRD.isdisjoint(rest)
     at = row.index("with")
-    if not at or row[at - 1] not in _LYING or row[0] in ("i", "we"):
+    if not at or row[at - 1] not in _LYING:
+        return False
+    if row[0] in ("i", "we") and not (clause.commas and max(clause.commas) <= at - 2 > 1):
         return False
     rest = row[at + 1 :]
-    return not THIRD.isdisjoint(rest[:3]) or (
-        (rest[:1] in _TO_THEM or rest[:1] == ["for"]) and (not _WISHES.isdisjoint(row) or not _JUDGING.isdisjoint(rest))
+    if row[at - 1] == "park" and _MATTERS.isdisjoint(row[:at]):
+        return False
+    return (
+        not THIRD.isdisjoint(rest[:3])
+        or rest[:1] == ["housekeep"]
+        or (
+            (rest[:1] in _TO_THEM or rest[:1] == ["for"])
+            and (not _WISHES.isdisjoint(row) or not _JUDGING.isdisjoint(rest))
+        )
     )
+
+
+def _of_a_request(clause: Clause) -> bool:
+    """Whether what is so now is a thing that requests are about: not "the system is fine now", "it's quiet now"."""
+    row = clause.row
+    at = next((at for at, word in enumerate(row) if word in _STATES), 0)
+    if row[:1] == ["it"] and not _AROUND.isdisjoint(row[at:]):
+        return False
+    return row[0] == "you" or not THINGS.isdisjoint(row[:at]) or any(place < at for place in clause.values)
 
 
 def _state(clause: Clause) -> bool:
     row = clause.row
     return (
-        row[0] not in ("i", "we", "they", "he", "she", "let", "what", "so", "here", "there")
+        row[0] not in ("i", "we", "they", "he", "she", "nobodi", "noon", "someon", "let", "what", "so", "here", "there")
         and not ("hav" in row[1:] and not _has(row))
         and row[:3] != ["you", "are", "at"]
-        and not _handed(row)
+        and not _handed(clause)
         and (DATA.isdisjoint(row) or not THINGS.isdisjoint(row[:4]))
         and "not" not in row
         and not _STATES.isdisjoint(row)
+        and _of_a_request(clause)
         and not ("last" in row and "nam" in row)
         and not any(token.text.endswith("ing") and token.text not in ("booking", "parking") for token in clause.words)
         and not PRICES.intersection(row[:4])

@@ -21,6 +21,15 @@ _CONDITIONS = each("if not unles before until til once never would could")
 _MINE = each("i we")
 _TAKING = ("took", "taken", "taking")
 _THEY = each("they he she team colleagu desk offic manager supervisor depart")
+_CHARGED = each("charg pay cost")
+_HOLDS = each("hold wait line")
+_BRIEFLY = each(
+    "line on for while moment minut second tight one two three few until til here bit littl coupl sec pleas then short"
+    " brief quick onlin"
+)
+_BEFORE_HOLD = each("you mind to hold")
+HOLDING = _HOLDS
+"""Words without one of which nobody is asked to hold the line."""
 _MATTERS = each("discus say add settl do clarifi")
 
 
@@ -45,7 +54,8 @@ def parts(clause: Clause) -> bool:
 
 def introduces(clause: Clause) -> bool:
     """As in "here is what I have done so far": an account of the work follows."""
-    return clause.row[1:3] == ["is", "what"] and clause.row[0] in ("here", "that") and not clause.question
+    row = clause.row
+    return row[1:3] == ["is", "what"] and row[0] in ("here", "that") and row[-1] not in _CHARGED and not clause.question
 
 
 def took_over(clause: Clause) -> bool:
@@ -55,3 +65,22 @@ def took_over(clause: Clause) -> bool:
         return False
     at = row.index("over")
     return any(token.text in _TAKING for token in clause.words[max(0, at - 2) : at]) and "wil" not in row
+
+
+def holds(clause: Clause) -> int:
+    """Where a question asks the customer to hold the line ("could I put you on hold?"), else -1."""
+    row = clause.row
+    for at, word in enumerate(row):
+        if word not in _HOLDS or (at > clause.hyp and clause.hyp_word != "if") or not at:
+            continue
+        if word == "line":
+            if row[at - 1] == "on" and row[at - 2 : at - 1] in (["stai"], ["stay"], ["remain"], ["hold"], ["wait"]):
+                return at
+            continue
+        near = row[max(0, at - 4) : at]
+        rest = row[at + 1 :]
+        if word == "hold" and "on" in near[-3:]:
+            return at if "you" in near else -1
+        if near[-1] in _BEFORE_HOLD and (not rest or rest[0] in _BRIEFLY) and "or" not in row and "lik" not in near:
+            return at
+    return -1

@@ -58,7 +58,11 @@ def beside(clause: Clause, span: Span, found: list[Span]) -> bool:
 def naming(clause: Clause, at: int) -> bool:
     """As in "please name the day": a verb."""
     before = clause.row[at - 1] if at else ""
-    return (not at or at in clause.polite or before in ("to", "you")) and clause.dets[at + 1] in _DETERMINED
+    if clause.dets[at]:
+        return False  # "the name the room is booked in"
+    return (not at or at in clause.polite or before in ("to", "you", "can", "could")) and clause.dets[
+        at + 1
+    ] in _DETERMINED
 
 
 def to_phone(row: list[str], at: int) -> bool:

@@ -34,6 +34,8 @@ _DROPPED = stem_set("drop dropped scrap scrapped lift lifted cancelled removed f
 _PAYING = stem_set("cost pay owe price total fee charge is due")
 _COUNTS = {"two": 2, "thre": 3, "three": 3, "four": 4, "five": 5, "fiv": 5, "six": 6, "seven": 7, "eight": 8, "ten": 10}
 _HANDS = each("giv hand return bring turn send")
+_KEPT = stem_set("non lose lost forfeit forfeited nonrefundable")
+"""Words of a deposit that does not come back."""
 _WHOLE = stem_set("new stay booking")
 
 
@@ -119,7 +121,7 @@ def _deposit(row: Sequence[str], at: int) -> bool:
     """As in "a deposit of USD 60", "a USD 60 deposit": it is no price where a price is told as well."""
     lo, after = _start(row, at), _after(row, at)
     beside = after[:1] == ["deposit"] or (after[1:2] == ["deposit"] and after[0] not in ("and", "plus", "with"))
-    return (beside or "deposit" in row[max(0, lo - 3) : lo]) and "non" not in row[max(0, lo - 5) : at + 4]
+    return (beside or "deposit" in row[max(0, lo - 3) : lo]) and _KEPT.isdisjoint(row[max(0, lo - 5) : at + 4])
 
 
 def _forgiven(sentences: Sequence[Sentence]) -> bool:

@@ -19,6 +19,7 @@ from .words import each
 
 _POINTERS = each("it that them one")
 _WHAT_I = (["what", "i"], ["what", "we"])
+_GRATIS = each("no fre without complimentari")
 _ELSE = each("instead rather alternativ alternativeli option offer propos suggest otherwise could might plac")
 """Words of a message that proposes something else than what was asked for."""
 
@@ -210,4 +211,6 @@ def _price_of(sentence: Sentence, offer: Offer, offered: Mapping[str, object], h
         return _named_price(heard)
     places = [at for at, word in enumerate(sentence.row) for phrase in phrases(offer.words) if word in phrase]
     start = min(places) if places else 0
+    if places and not _GRATIS.isdisjoint(sentence.row[start : start + 6]) and amounts[0][0] > start + 5:
+        return 0  # "a deluxe at no extra cost, or the suite for USD 300"
     return min(amounts, key=lambda item: (item[0] < start, abs(item[0] - start)))[1]

@@ -21,8 +21,10 @@ _WANTS_ME = (each("you me to"), each("you us to"))
 _NEEDS = each("need requir tel giv provid send let kindli must appreciat grateful help know could can want")
 _THINGS = each("it them")
 _INQUIRES = each("ask check tri enquir inquir")
+_AGAIN = each("day date night hour time tim one number is was would wil could be it that")
 _LACKS = each("mis lack not wait look short after curiou wonder")
 _ASKING = QUESTION_WORDS - {"when", "where"}
+_HOW_ABOUT_WE = (["how", "about", "we"], ["how", "about", "i"], ["what", "if", "we"], ["what", "if", "i"])
 _OFFERING = each("offer propos suggest instead rather voucher compromis")
 _PLANNING = each("wil would can could shal go")
 _CURRENCY = each("usd eur gbp dollar euro pound")
@@ -44,8 +46,14 @@ def wants_us(row: Sequence[str]) -> bool:
 def restates_a_wish(clause: Clause, checking: bool) -> bool:
     """As in "…, you'd like to stay longer on your last day?", "could I offer to split the amount?"."""
     row = clause.row
+    if row[:3] in _HOW_ABOUT_WE:
+        return True  # "how about we split the amount?"
+    if "prefer" in row[:-1] and row[row.index("prefer") + 1] in ("that", "it", "tho", "thes"):
+        return True  # "would you prefer that to the nights?"
     if (checking and row[0] == "you") or row[:2] in (["how", "about"], ["what", "about"]):
-        return _ASKING.isdisjoint(row[1:]) and ("instead" in row or "rather" in row or row[0] == "you")
+        return _ASKING.isdisjoint(row[1:]) and (not _OFFERING.isdisjoint(row) or row[0] == "you")
+    if "plac" in row and "of" in row[row.index("plac") :] and offers(clause):
+        return True  # "would you prefer points in place of the nights?"
     return _ASKING.isdisjoint(row) and ASK_VERBS.isdisjoint(row) and offers(clause) and not _OFFERING.isdisjoint(row)
 
 
@@ -97,7 +105,7 @@ def asks_which(clause: Clause) -> bool:
 def must(clause: Clause) -> bool:
     """As in "I must verify your identity": a duty told is a request."""
     row = clause.row
-    if row[1:3] == ["hav", "to"] and row[0] in ("i", "we"):
+    if any(row[at] in ("i", "we") and row[at + 1 : at + 3] == ["hav", "to"] for at in range(len(row))):
         return clause.hyp_word != "if"
     return not _MUST.isdisjoint(row) and ("i" in row or "we" in row) and clause.hyp_word != "if"
 
@@ -123,9 +131,9 @@ def missed(row: Sequence[str]) -> bool:
 def same_again(clause: Clause, before: Clause) -> bool:
     """As in "… is the day on which you'd leave - which day is it?", "what would you pay? Tell me the number."."""
     row = clause.row
-    if not clause.question or len(row) > 4 or before.sentence != clause.sentence:
+    if not clause.question or len(row) > 5 or before.sentence != clause.sentence:
         return False
-    return row[0] in ("which", "what") and row[-2:] == ["is", "it"]
+    return row[0] in ("which", "what", "when") and (row[-2:] == ["is", "it"] or _AGAIN.issuperset(row[1:]))
 
 
 def chooses(clause: Clause) -> bool:

@@ -20,6 +20,7 @@ _PLACES = each("under for of as cal spel to be nam is read mr mrs ms miss dr fin
 _NO_NAMES = frozenset(stem(name.lower()) for name in MONTHS) | stem_set(
     "monday tuesday wednesday thursday friday saturday sunday euro usd eur gbp english german suite deluxe spa"
 )
+_IT_IS = ["it", "is"]
 _SELF = (["i", "am"], ["that", "is"], ["name", "is"])
 _STRANGERS = each("colleagu manager receptionist supervisor mine speak")
 _BE = each("is as was would read say spel be")
@@ -27,68 +28,8 @@ _COURTESY = each("thank you got it get noted okai great perfect right alright so
 _THANKS = _COURTESY | each("fin lovely super sur excellent cheer wonderful")
 _SAYS = (["it", "say"], ["it", "read"], ["i", "read"], ["i", "see"])
 _ECHO = _COURTESY | each("card end in with")
-_WISHES = each("lik want wish need prefer lov")
-_YOU_ASK = ["you", "are", "ask"]
-_FRAMED = each("correct right understand correctli properli")
 _IT = each("it that be")
-_WRITTEN = stem_set("spelled spelt written")
-_GATHERED = [["i", verb] for verb in ("tak", "gather", "assum", "understand", "believ", "suppos", "presum", "guess")]
-_FRAMES = each("do am hav if")
-_SPELLING = each("spel writ")
-_BEGINS = each("i to if let in so for we")
-_GRASPING = each(
-    "word understand follow get clear sur straight correct right recap sum short check confirm summari note record"
-)
-_SO = each("yes right correct")
 _LEAST = 4
-
-
-def framed(clause: Clause) -> bool:
-    """As in "do I understand correctly that you …?": what follows in the sentence is restated."""
-    row = clause.row
-    if clause.question and row[:3] == _YOU_ASK:
-        return row[3:4] in (["us"], ["me"], ["for"], ["that"], ["to"])  # "so you're asking us to move it?"
-    if clause.question and row[0] in ("so", "i") and (row[1:3] if row[0] == "so" else row[:2]) in _GATHERED:
-        return "you" in row
-    return (
-        row[0] in _FRAMES
-        and len(row) > 4
-        and row[1] in ("i", "we")
-        and not _FRAMED.isdisjoint(row[2:5])
-        and not {"you", "that"}.isdisjoint(row[3:8])
-    )
-
-
-def prelude(row: Sequence[str]) -> bool:
-    """As in "just so I get it", "to be clear", "if I've got it", "let me see if I follow"."""
-    return row[0] in _BEGINS and len(row) < 9 and not _GRASPING.isdisjoint(row)
-
-
-def what_you_want(clause: Clause) -> bool:
-    """As in "what you're after is the missing nights, yes?"."""
-    row = clause.row
-    if row[:2] != ["what", "you"] or "is" not in row[3:7]:
-        return False
-    return (row[-1] in _SO and len(row) - 1 in clause.commas) or row[3:5] == ["ask", "for"]
-
-
-def matched(clause: Clause) -> bool:
-    """As in "does that surname match yours?", "that's how it is spelled?", "just checking the surname is right"."""
-    row = clause.row
-    if clause.question:
-        if row[0] == "do" and "match" in row:
-            return (row[1] in ("that", "it") or row[-1] == "match") and len(row) < 8
-        return row[:3] == ["that", "is", "how"] and (row[-1] in _WRITTEN or not _SPELLING.isdisjoint(row[3:5]))
-    return row[0] == "check" and row[-1] in _FRAMED and len(row) < 9
-
-
-def wishes(clause: Clause) -> bool:
-    """As in "you'd like to move your stay": it tells what the customer wants."""
-    row = clause.row
-    if _WISHES.isdisjoint(row) or "you" not in row[:7]:
-        return False
-    at = row.index("you")
-    return not _WISHES.isdisjoint(row[at + 1 : at + 5]) and row[0] not in ("would", "do", "what", "which", "if")
 
 
 def misnamed(
@@ -114,7 +55,7 @@ def misnamed(
         beside = named_before == clause.sentence and (clause.question or clause.row[0] in _BE)
         if span is not None:
             named_before = clause.sentence
-        titled = clause.question and "you" in clause.row[:3]  # "you are Mr Smith, yes?"
+        titled = (clause.question and "you" in clause.row[:3]) or clause.row[:2] == _IT_IS  # "you are Mr Smith, yes?"
         if (
             not (checked or span or beside or titled)
             or not _STRANGERS.isdisjoint(clause.row)
@@ -146,7 +87,7 @@ def names_it(clause: Clause, found: Sequence[Span], earlier: bool) -> bool:
     if len(row) < 3:
         return False
     at = next((at for at, word in enumerate(row[1:4], 1) if word not in _TITLES and word not in _IT), 1)
-    if at >= len(row) or not (clause.words[at].capital and _name_like(clause.words[at])):
+    if at >= len(row) or not (clause.words[at].capital and name_like(clause.words[at])):
         return False
     return (earlier and at > 1) or any(span.means.fact in _NAMES and span.lo > at for span in found)
 
@@ -157,13 +98,14 @@ def _strange(clause: Clause, own: Set[str]) -> list[int]:
         at
         for at, token in enumerate(clause.words)
         if (token.capital or (at and clause.row[at - 1] in _TITLES))
-        and _name_like(token)
+        and name_like(token)
         and token.text not in own
         and token.text.removesuffix("'s") not in own
     ]
 
 
-def _name_like(token: Token) -> bool:
+def name_like(token: Token) -> bool:
+    """Whether the word could be a name: none of business English, no month."""
     word = token.stem
     plain = token.kind is Is.WORD and len(token.text) > 2 and word not in COMMON and word not in DOMAIN
     return plain and word not in _TITLES and word not in _NO_NAMES
@@ -175,6 +117,8 @@ def _told(clause: Clause, at: int, span: Span | None, checked: bool, beside: boo
     if any(row[near : near + 2] in _SELF for near in range(max(0, at - 3), at - 1)) and not clause.question:
         return False
     before = row[at - 1] if at else ""
+    if at > 1 and len(before) == 1 and before.isalpha():
+        before = row[at - 2]  # "under T. Berg"
     if not at and checked and row[1:3] in _SAYS:
         return True  # "Berg it says on my screen"
     if span is not None:
@@ -214,7 +158,7 @@ def misheard(clause: Clause, known: Values) -> list[str]:
     if row[0] in _TITLES:
         own = known.called
         mine = [value.fact for value in known.of["name"] if value.group in _NAMES]
-        strange = last == 1 and _name_like(words[1]) and words[1].text.removesuffix("'s") not in own
+        strange = last == 1 and name_like(words[1]) and words[1].text.removesuffix("'s") not in own
         return mine[:1] if strange else []
     for value in known.of["name"]:
         shared = sum(row[at] in value.words and words[at].capital for at in range(last + 1))

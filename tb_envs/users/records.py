@@ -22,6 +22,7 @@ THINGS = stem_set(
     "booking stay room rooms night nights fee charge charges amount sum refund money credit invoice receipt folio bill"
     " parking upgrade suite dates deposit difference rate cancellation change upgrade checkout breakfast points"
     " overcharge reimbursement item items minibar payment departure arrival hour voucher extension group block"
+    " duplicate"
     " one first second request it that everything all they them both those these"
 )
 """What requests are about."""
@@ -31,6 +32,7 @@ MONEYS = stem_set(
     "refund money amount sum credit points nights fund difference reimbursement usd fee cash deposit cent"
 )
 _STOPS = each("to in on for from with under at as by into of off onto via that which who so and because than")
+_EVERY = each("all al both")
 _PEOPLE = each("you us me yourself")
 _AUX = each("is are was were hav been be get wil")
 
@@ -61,6 +63,7 @@ def object_of(clause: Clause, at: int) -> list[str]:
 def strange(clause: Clause, at: int) -> bool:
     """As in "I've moved your call", "the tariff board was changed": nothing that requests are about."""
     thing = object_of(clause, at)
+    thing = [word for word in thing if word not in _EVERY] or thing
     if not thing or not THINGS.isdisjoint(thing) or not _PEOPLE.isdisjoint(thing):
         return False
     if any(clause.words[near].kind in _FIGURES for near in clause.values):
@@ -71,6 +74,7 @@ def strange(clause: Clause, at: int) -> bool:
 def of_data(clause: Clause, at: int) -> bool:
     """As in "the address has been updated", "I've corrected the name in my notes"."""
     thing = object_of(clause, at)
+    thing = [word for word in thing if word not in _EVERY] or thing
     named = DATA.intersection(thing)
     if not named or not THINGS.isdisjoint(thing):
         return False

@@ -63,15 +63,22 @@ def content_of(words: Iterable[str]) -> set[str]:
 
 def differs(mine: set[str], theirs: set[str]) -> bool:
     """Whether the words name another kind of thing, or the other one of two."""
+    if swapped(mine, theirs):
+        return True
+    meant = {at for at, words in enumerate(_CONCEPTS) if mine & words}
+    named = {at for at, words in enumerate(_CONCEPTS) if theirs & words}
+    return bool(meant and named) and not meant & named
+
+
+def swapped(mine: set[str], theirs: set[str]) -> bool:
+    """Whether the words name the other one of two, or both."""
     one, two = _OPPOSITE
     if theirs & _BOTH and not mine & _BOTH and mine & _SINGLE:
         return True
     for here, there in ((one, two), (two, one)):
         if mine & here and not mine & there and theirs & there and not theirs & here:
             return True
-    meant = {at for at, words in enumerate(_CONCEPTS) if mine & words}
-    named = {at for at, words in enumerate(_CONCEPTS) if theirs & words}
-    return bool(meant and named) and not meant & named
+    return False
 
 
 @dataclass(slots=True)

@@ -33,8 +33,9 @@ _SUMMING = each("for in altogether total all together")
 """What may stand after a sum of which the currency is understood."""
 _TELLING = MONTH_STEMS | _MONEY | HOURISH | EXAMPLES
 """Without one of these, and without a figure, a clause tells no date, hour, amount or example."""
+_UNITS = each("night room hour day guest person point more for each per")
 _PAID = frozenset(stems("charged paid amount total cost pay expected price"))
-_DISPUTED = _PAID | each("about disput claim")
+_DISPUTED = _PAID | each("about disput claim recognis question mean talk refer contest")
 _MAY = each("can could may might")
 _PARTLY = each("only free first other rest these remain instead of more")
 _WHOLE = each("whole all total everything entire")
@@ -42,6 +43,8 @@ _ROOM_TYPES = each("suite deluxe single double twin junior penthouse studio supe
 _BILLED = (["on", "bil"], ["on", "there"], ["on", "folio"], ["on", "it"], ["on", "account"])
 _PHONE = 7
 """Digits of a telephone number, at least."""
+_BARE = 4
+"""Words of "4417, is it?", at most, and one."""
 _SHORT = 9
 """Words of a check that has nothing but the value in it."""
 _COIN = 2
@@ -78,6 +81,8 @@ def restated(
         _exact(scene)
     elif telling and not _MONEY.isdisjoint(row):
         out.amounts = _worded(clause.words)
+        if out.amounts and known.of["amount"]:
+            _judge_worded(scene)
     if known.of["date"] and (
         _dated(clause) or (telling and not (ORDINALS.isdisjoint(row) or MONTH_STEMS.isdisjoint(row)))
     ):
@@ -131,8 +136,21 @@ def _worded(words: list[Token]) -> list[tuple[int, int]]:
                 lo += 1
             number = _numeral(words, lo)[1]
             if number:
-                out.append((at - 1, number * 100))
+                hi, coins = _numeral(words, at + 1)
+                follow = words[hi].stem if hi < len(words) else ""
+                coins = coins if coins < 100 and follow not in _MONEY and follow not in _UNITS else 0
+                out.append((at - 1, number * 100 + coins))  # "thirty-six dollars fifty"
     return out
+
+
+def _judge_worded(scene: Scene) -> None:
+    """Hold amounts in words against those that the customer knows."""
+    row, heard = scene.clause.row, {amount for _, amount in scene.out.amounts}
+    for value in scene.known.of["amount"]:
+        if value.number is not None:
+            told = scene.checking and (not _DISPUTED.isdisjoint(row) or len(row) < _SHORT + 3)
+            named = scene.asking and (scene.names(value) or value.group in scene.about)
+            scene.judge(value, value.number in heard, told or named)
 
 
 def _summed(words: list[Token]) -> list[tuple[int, int]]:
@@ -189,6 +207,8 @@ def _bare_sum(words: list[Token], places: list[int], at: int) -> bool:
     if not at:
         return False
     before = words[at - 1].text
+    if before == "is" and at > 1 and words[at - 2].text in _ROOM_TYPES and follow in ("night", "per", "more", "extra"):
+        return True  # "the suite is 500 a night"
     if before in ("for", "at") and at > 1:
         return words[at - 2].text in _ROOM_TYPES
     return before in _ROOM_TYPES and any(near != at and near and words[near - 1].text in _ROOM_TYPES for near in places)
@@ -279,7 +299,8 @@ def _number(scene: Scene, at: int, token: Token) -> None:
     row, plain = clause.row, digits(token.text)
     if len(plain) == 4:
         for value in of["digits"]:
-            card = "card" in row or "end" in row or scene.names(value)
+            bare = scene.checking and not at and len(row) < _BARE
+            card = bare or "card" in row or "end" in row or scene.names(value)
             scene.judge(value, value.key.endswith(plain), scene.asking and card and not 1990 < int(plain) < 2100)
         for value in of["phone"]:
             if scene.names(value) and ("end" in row or "last" in row):
@@ -291,11 +312,21 @@ def _number(scene: Scene, at: int, token: Token) -> None:
         if scene.names(value):
             scene.judge(value, cents(token.text) == value.number, scene.asking)
     for value in of["number"]:
+        if _rated(scene, value) or (at + 1 < len(row) and clause.dets[at + 1] in ("a", "an")):
+            continue  # "USD 45 a night, not 12"
         if (counts(row, at, value) or _room(row, at, value) or scene.names(value)) and not denied(row, at):
             named = scene.asking and clause.question and counts(row, at, value) and _PARTLY.isdisjoint(row)
             sure = scene.checking and _MAY.isdisjoint(row)
             told = (sure or value.contested) and not impersonal(clause)
             scene.judge(value, token.value == value.number, told or named)
+
+
+def _rated(scene: Scene, value: Value) -> bool:
+    """As in "45 a night": the fact is named only as what a price is for."""
+    span = scene.named.get(value.group)
+    if span is None or len(scene.clause.values) < 2:
+        return False
+    return scene.clause.dets[span.lo] in ("a", "an", "each", "every") or scene.clause.row[span.lo - 1] == "per"
 
 
 def _room(row: list[str], at: int, value: Value) -> bool:

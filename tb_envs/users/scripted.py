@@ -19,25 +19,23 @@ from tb_envs.authoring.persona import Persona, Vocabulary
 
 from .checking import same_question
 from .courtesy import IDLES, Courtesy
-from .ends import DONE, NOT_FOUND, OBSTACLE, PENDING, REFUSED, WAIT
+from .ends import DONE, INABLE, NOT_FOUND, OBSTACLE, PENDING, REFUSED, WAIT
 from .heard import Understood
 from .phrasing import LINES
 from .proposals import Answer
 from .reply import Reply
 from .requests import Errand
 from .understanding import understand
-from .verdicts import regrets, stands, verdicts
-from .wished import restated_request
-from .words import each
+from .verdicts import regrets, rhetorical, stands, verdicts
+from .wished import offers_it, replaced, restated_request
 
 CONNECTED = ("And", "Also", "One", "Oh", "By", "Actually", "Another", "While", "Besides", "Plus", "Wait", "There")
 """Beginnings of a request that brings its own connection along."""
 ROUNDS = 3
 """Answers after the goodbye, at most."""
-_IDENTITY = frozenset(("id", "name", "email", "phone"))
-_SAID = frozenset((DONE, REFUSED, PENDING))
-_THIRD_PERSONS = each("they it he she")
-_AUXILIARIES = each("wil would is are was were do did hav can could not")
+_ASIDE = frozenset(("id", "name", "email", "phone", "text", "place", "time"))
+"""Kinds of value of which a right one makes no restated request right."""
+_SAID = frozenset((DONE, REFUSED, PENDING, INABLE))
 
 
 class ScriptedUser(Courtesy):
@@ -144,6 +142,8 @@ class ScriptedUser(Courtesy):
     def _restated(self, heard: Understood) -> bool:
         memory = self._memory
         wrong = [fact for fact in heard.wrong if fact not in memory.refused]
+        if wrong and DONE in heard.ends and not heard.question and any("total" in one.stems for one in heard.sentences):
+            wrong = [fact for fact in wrong if memory.values[fact].kind != "amount"]  # "your new total is USD 412"
         hidden = [f for f in (*heard.right, *heard.wrong) if f in memory.refused] if heard.checking else ()
         for fact in hidden:
             self._give(fact)
@@ -158,7 +158,7 @@ class ScriptedUser(Courtesy):
                 self._act(f"corrected:{fact}")
         verdict = self._request(heard) if heard.sure and not heard.consent and not wrong else ""
         if verdict == "corrected" and not (
-            heard.wishes and all(memory.values[fact].kind in _IDENTITY for fact in heard.right)
+            heard.wishes and all(memory.values[fact].kind in _ASIDE for fact in heard.right)
         ):
             verdict = "" if heard.right else verdict
         if heard.checking and heard.right and (not heard.goal or "check" in heard.cues) and verdict != "corrected":
@@ -267,8 +267,8 @@ class ScriptedUser(Courtesy):
         """A question that it has no answer to."""
         if NOT_FOUND in heard.ends and self._memory.given_ids():
             return False
-        asked = (heard.question or heard.asks) and heard.known and not heard.second and not _rhetorical(heard)
-        if asked and not self._acts and not heard.ends & {DONE, REFUSED, PENDING}:
+        asked = (heard.question or heard.asks) and heard.known and not heard.second and not rhetorical(heard)
+        if asked and not self._acts and not heard.ends & _SAID:
             self._say(LINES["unknown"])
             self._act("unknown")
             return True
@@ -312,7 +312,7 @@ class ScriptedUser(Courtesy):
     def _consent(self, heard: Understood, given: bool) -> bool:
         if self._choose(heard):
             return True
-        if heard.consent:
+        if (heard.consent and not replaced(self._errands, heard)) or offers_it(self._errands, heard):
             answer, missing = self._proposals.consent(heard)
             if missing:
                 thing = self._memory.label(missing)
@@ -321,7 +321,7 @@ class ScriptedUser(Courtesy):
             elif answer is not None:
                 self._respond(answer)
             return True
-        if heard.alternative and not given and all(act.startswith("heard:") for act in self._acts):
+        if (heard.alternative or heard.consent) and not given and all(act.startswith("heard:") for act in self._acts):
             self._say(LINES["decline_other"])
             self._act("declined:other")
             return True
@@ -387,11 +387,3 @@ class ScriptedUser(Courtesy):
             return self._reply()
         self._left = True
         return Reply(self._pick(LINES["bye"]), True, ("left",))
-
-
-def _rhetorical(heard: Understood) -> bool:
-    """As in "some weeks just won't end, will they?": a tag that wants no answer."""
-    return not heard.asks and all(
-        not one.inquires or (len(one.row) > 4 and one.row[-1] in _THIRD_PERSONS and one.row[-2] in _AUXILIARIES)
-        for one in heard.sentences
-    )

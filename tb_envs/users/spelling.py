@@ -52,7 +52,7 @@ STEMS = {
     "eligible": "eligibl", "ineligible": "ineligibl", "possible": "possibl", "impossible": "impossibl",
     "membership": "member", "explanation": "explanation", "relation": "relationship", "relationship": "relationship", "related": "related",
     "during": "during", "nothing": "nothing", "anything": "anything", "something": "something", "thing": "thing",
-    "everything": "everything", "bring": "bring", "king": "king", "meeting": "meeting", "during ": "during",
+    "everything": "everything", "bring": "bring", "brought": "bring", "king": "king", "meeting": "meeting", "during ": "during",
     "evening": "evening", "morning": "morning", "string": "string", "need": "need", "indeed": "indeed",
     "proceed": "proceed", "exceed": "exceed", "breed": "breed", "bed": "bed", "beds": "bed", "feed": "feed",
     "speed": "speed", "billing": "billing", "accounting": "accountant", "building": "building", "spring": "spring", "outstanding": "outstanding",

@@ -21,7 +21,12 @@ _ANYONE = each("anyone anybody everyone everybody nobody whoever people") | stem
 )
 _PLURALS = each("guests callers customers visitors travellers persons members everyone everybody anyone anybody people")
 _LEADS = each("who what how why is are do did wil would god heaven goodnes can could should i isn")
-TRIGGERS = _DENIERS | _LATER | _ANYONE | each("wait check arriv ask need want minute second if cas before without")
+TRIGGERS = (
+    _DENIERS
+    | _LATER
+    | _ANYONE
+    | each("nobodi everybodi anybodi wait check arriv ask need want minute second if cas before without")
+)
 _ODD = stem_set(
     "funny strange odd curious amazing wonderful weird crazy incredible annoying awful terrible ironic typical lovely"
     " nice sad silly ridiculous remarkable fascinating interesting great hilarious mad"
@@ -43,15 +48,28 @@ _ASKING = stem_set("ask need want require request get turn come collect take")
 _PLACES = (["check", "in"], ["at", "desk"], ["on", "arriv"], ["upon", "arriv"], ["you", "arriv"], ["at", "arriv"])
 _NEEDLESS = each("necessari needed required mandatori requir need obligatori important relevant essential")
 _INQUIRING = each("how which")
+_PUTTING = each("leav keep sav spar")
 _AT = each("check at on upon you")
 _NEEDLESS_THINGS = ("optional", "unnecessari", "superfluou")
 _SUFFICING = each("do enough suffic suffici need want requir")
 _DENYING = each("not never no nothing forget do skip") | _WANTING | frozenset(_NEEDLESS_THINGS)
+_SINGLE = stem_set("guest caller customer visitor traveller person member")
+_ALL_MEN = stem_set("nobody everybody everyone noone anyone anybody people")
+_FEELING = stem_set("like love want enjoy hate need deserve wish prefer would should expect know could can")
 _KEPT = stem_set("noted have got recorded found received copied filed know")
 _NOTED = ("noted", "got", "recorded", "found", "received", "copied", "filed", "written")
 _THINGS = stem_set("thing item point piece detail fact two three four following that all")
 _ALL = each("all both that they which everything")
+_SEEING = stem_set("see have got found")
 _OWNERS = each("i we")
+_TO_US = (["me"], ["us"])
+_MAY = each("could can may might")
+_WE = (["i"], ["we"])
+_CHECKING = each("recheck check confirm repeat sum recap summaris summariz clarifi verifi")
+_THAT_IS = (["that", "is"], ["it", "is"])
+_EXCEPTED = each("except mis lack remain outstanding")
+_FILLERS = each("yes okai right alright")
+_SUBJECTS = each("i we you they it he she that is are was were hav do wil can could would to for in on")
 _OTHERS = each("they colleagu team he she desk reception someone")
 
 
@@ -60,13 +78,15 @@ def settle(heard: Sequence[Clause]) -> None:
     staff = False
     _joined(heard)
     some = any("which" in clause.row for clause in heard)
-    for clause in heard:
+    for at, clause in enumerate(heard):
         row = clause.row
         if not some:
             pass
         elif "which" in row:
             if staff or not STAFF.isdisjoint(row):
                 clause.labels.pop("alternative", None)  # "which of our colleagues was it?"
+            elif row[:2] == ["which", "of"] and clause.dets[2:3] == ["our"]:
+                clause.labels.pop("alternative", None)  # "which of our hotels …?"
             elif row[:2] == ["which", "of"] and clause.dets[2:3] == ["your"] and row[2] not in DOMAIN:
                 clause.labels.pop("alternative", None)  # "which of your singers …, and which of them …?"
                 staff = True
@@ -82,6 +102,9 @@ def settle(heard: Sequence[Clause]) -> None:
                 clause.labels.pop("ask", None)
             if "nothing" in row:
                 clause.labels.pop("refused", None)  # "there is nothing I need"
+            follow = heard[at + 1] if at + 1 < len(heard) else clause
+            if clause.idle == len(row) and follow.sentence == clause.sentence and _SUBJECTS.isdisjoint(follow.row):
+                follow.labels.setdefault("ask", 0)  # "I don't need all names, only the name of the choir"
 
 
 def _joined(heard: Sequence[Clause]) -> None:
@@ -91,14 +114,51 @@ def _joined(heard: Sequence[Clause]) -> None:
         if clause.sentence != before.sentence:
             continue
         row = clause.row
-        if 0 in clause.colons and before.row[0] in ("i", "we") and not _THINGS.isdisjoint(before.row[2:]):
+        if (
+            clause.question
+            and row[0] in _OWNERS
+            and row[-1] in _FILLERS
+            and row[1] == "wil"
+            and ("your" in before.dets or before.row[1:2] in _TO_US)
+            and _SUBJECTS.isdisjoint(before.row)
+        ):
+            clause.question = False  # "drop me your e-mail and I'll have a look, okay?"
+            clause.labels.pop("check", None)
+            clause.labels.pop("consent", None)
+        elif (
+            before.question
+            and len(before.row) < 7
+            and before.row[0] in _MAY
+            and before.row[1:2] in _WE
+            and not _CHECKING.isdisjoint(before.row[2:4])
+            and _wish(row)
+        ):
+            before.question = False  # "could I double-check: you want it cancelled?"
+            before.labels.pop("alternative", None)
+            before.labels.pop("consent", None)
+        elif 0 in clause.colons and before.row[0] in ("i", "we") and not _THINGS.isdisjoint(before.row[2:]):
             if _WANTING.isdisjoint(before.row) and any(token.text in _NOTED for token in before.words):
                 clause.idle = len(row)  # "I have noted three things: your surname, …"
+        elif row[:2] in _THAT_IS and not _EXCEPTED.isdisjoint(before.row) and len(row) < 6:
+            clause.labels.setdefault("ask", 0)  # "all fields are filled except one, and that's the phone"
         elif row[0] in _ALL and not _KEPT.isdisjoint(row) and not _OWNERS.isdisjoint(row[:4]) and "not" not in row:
             if before.row[0] not in ("i", "we", "you") and not clause.question and _WANTING.isdisjoint(row):
                 before.idle = len(before.row)  # "your surname, your e-mail: all of these I have on file"
+        elif (
+            0 in clause.commas
+            and row[0] in _OWNERS
+            and not (clause.question or before.polite or _SEEING.isdisjoint(row) or _ALL.isdisjoint(row))
+            and not {"i", "we", "you", "is", "are", "what"} & set(before.row)
+            and _WANTING.isdisjoint(row)
+            and "not" not in row
+        ):
+            before.idle = len(before.row)  # "your dates, your name: I can see it all"
         elif clause.question and row[:2] == ["you", "or"] and before.row[0] == "who":
             before.idle = len(before.row)  # "who made the booking, you or a travel agency?"
+
+
+def _wish(row: Sequence[str]) -> bool:
+    return row[0] in ("you", "it", "that") and len(row) > 3
 
 
 def _reach(clause: Clause) -> int:
@@ -215,6 +275,8 @@ def _put_off(clause: Clause, row: list[str]) -> bool:
     """As in "I will ask for your e-mail afterwards", "the phone number can wait"."""
     if row[-1] == "wait" and row[-2:-1] == ["can"]:
         return True
+    if row[0] in _PUTTING and row[-1] in _LATER:
+        return True  # "leave the e-mail for later"
     if _ASKING.isdisjoint(row) and row[-1] not in _LATER:
         return False
     soon = row[-2:] in (["in", "minut"], ["in", "second"], ["in", "moment"])
@@ -240,4 +302,16 @@ def _rule(clause: Clause, row: list[str]) -> bool:
     for at, token in enumerate(clause.words if "ask" in row else ()):
         if token.text == "asked" and row[at + 1 : at + 2] == ["for"] and row[at - 1] in ("be", "are", "is", "get"):
             return True
-    return row[:1] == ["when"] and len(clause.words) > 1 and clause.words[1].text in _PLURALS
+    if row[:1] == ["when"] and len(clause.words) > 1:
+        return clause.words[1].text in _PLURALS or (clause.dets[1] in ("a", "an") and row[1] in _SINGLE)
+    return _truism(row)
+
+
+def _truism(row: list[str]) -> bool:
+    """As in "I get that, nobody likes to rush on their last day"."""
+    for at, word in enumerate(row[:-1]):
+        if (word in _ALL_MEN or (word == "one" and row[at - 1 : at] == ["no"])) and row[at + 1] in _FEELING:
+            return True
+        if word == "guest" and row[at - 1 : at] in (["most"], ["mani"], ["all"]):
+            return True
+    return False

@@ -14,7 +14,7 @@ from .consents import commands
 from .framing import Frame, frame_of
 from .heard import Sentence, Understood
 from .lexicon import ACTION_OF, NEED_VERBS, QUESTION_WORDS
-from .moods import CHECKED, gist, offers
+from .moods import CHECKED, gist, offers, prefers
 from .outcomes import outcomes
 from .parting import TALKING, introduces, parts, took_over
 from .phrases import Node, Span
@@ -32,14 +32,16 @@ from .vocabulary import Compiled
 from .wanting import wanted
 from .widening import TOLD, WISHES, widen
 from .wishing import VERBS, cue
-from .words import each, tokens
+from .words import Is, each, tokens
 
 _ACTING = ACTION_OF.keys()
 _TITLES = each("mr mrs ms miss dr")
 _HOW_ABOUT = ["how", "about"]
+_GONE = ("gone", "taken", "occupied", "sold", "unavailable")
 _BOOKED = each("register book record list note enter file noted fil")
 _DEEDS = frozenset(("done", "deed"))
 _DATED = ("arrival", "departure", "dates", "date")
+_DAYS = frozenset(("date", "time"))
 _HANDED = frozenset(("pending",))
 _OPEN = each("hav do how what where why who")
 """Beginnings of a question that does not check the value named in it."""
@@ -48,11 +50,13 @@ _PRICING = each("pay spend pric most maximum limit budget")
 _CHOSEN_KINDS = ("text", "place")
 _NUMBER = [("booking", True)]
 """What "the number" alone asks for."""
+_YOU_WHAT = each("you what")
 _WHAT_YOU = ["what", "you"]
 _PASSING = (["writ", "to"], ["i", "know"])
 _WATCHING = each("check watch look see")
 _LET_ME = ["let", "me"]
-_LOOKING = each("look see check studi review go")
+_LOOKING = each("look see check studi review go run compar put pul work match tri play")
+_GRASPING = (["i", "understand"], ["i", "see"], ["i", "can"])
 _I_NEED = ["i", "need"]
 Asks = list[tuple[str, bool]]
 """Facts asked for, each with whether it was named only loosely ("the number")."""
@@ -79,7 +83,7 @@ class Reading:
 
     __slots__ = (
         "aside", "base", "before", "choice", "found", "frame", "heard", "idle", "known", "leave", "lexicon", "listing",
-        "mood", "out", "sentence",
+        "mood", "out", "sentence", "told", "waits", "wants",
     )  # fmt: skip
 
     def __init__(
@@ -103,12 +107,18 @@ class Reading:
         """Names that only say whose thing something is."""
         self.idle: Asks = []
         """Asks that count for nothing beside a question of consent."""
+        self.told: list[set[str]] = []
+        """The ends of each clause."""
+        self.waits = False
+        """The customer was asked to wait, in so many words."""
+        self.wants: list[Asks] = []
+        """What each clause asks for."""
 
     def read(self, at: int) -> None:
         """Read the clause at `at`: its place, its ends, what it asks, what it restates, what else it wants."""
         clause = self.heard[at]
         self._enter(clause, at)
-        ends = outcomes(clause)
+        ends = outcomes(clause) if clause.sentence != self.frame.sentence else set[str]()
         if not TALKING.isdisjoint(clause.row):
             if parts(clause):
                 self.out.cues.add("bye")
@@ -117,18 +127,24 @@ class Reading:
                 ends = set[str]()
             elif took_over(clause):
                 ends -= _HANDED
-        if ends and (clause.thus or clause.row[0] == "so") and self._purpose(clause, at):
+        if ends and (
+            ((clause.thus or clause.row[0] == "so") and self._purpose(clause, at))
+            or ("rather" in clause.row and prefers(clause.row))
+        ):
             ends = set[str]()
         facts = self._asked(clause, at, ends)
         values = self._restated(clause, at, ends)
         if clause.question:
             facts = self._questioned(clause, at, facts, values)
-        if self.mood or clause.question:
+        if self.mood or clause.question or (clause.row[0] == "you" and clause.capitals and self._tag_follows(at)):
             facts = turned(
                 self.heard, self.found, at, facts, self.mood, self.frame.consents[at], self.out.checking, values,
                 self.known,
             )  # fmt: skip
         facts = self._news(clause, facts)
+        self.waits = self.waits or ("wait" in ends and "wait" in clause.labels)
+        self.told.append(ends)
+        self.wants.append(facts)
         self._keep(clause, at, facts, values, ends)
         widen(self, clause, at, facts, ends)
         self.before = clause
@@ -156,7 +172,7 @@ class Reading:
             out.cues.update(labels)
             if "else" in labels and not clause.question:
                 then = labels["else"]
-                if "not" in row[:then] or row[then + 3 :][:2] == _I_NEED:
+                if "not" in row[:then] or "than" in row[:then] or row[then + 3 :][:2] == _I_NEED:
                     out.cues.discard("else")
         inherits = self.listing = self.mood
         self.mood = cue(clause, inherits, spans, first)
@@ -174,7 +190,7 @@ class Reading:
         elif row[:2] == _HOW_ABOUT and len(row) < 5 and not (facts or clause.values) and any(clause.dets[2:3]):
             facts = [(span.means.fact, False) for span in spans if span.hi == len(row)]  # "how about your e-mail?"
         if facts and not question:
-            lacks = not (self.listing and VERBS.isdisjoint(row)) and soft(clause)
+            lacks = not (self.listing and (_counted(clause) or VERBS.isdisjoint(row))) and soft(clause)
             if lacks or (frame.sure_at == clause.sentence and not clause.polite):
                 self.idle += facts
         sentence.asks = sentence.asks or question or mood
@@ -191,16 +207,26 @@ class Reading:
         frame, out = self.frame, self.out
         if clause.sentence == frame.sentence or at in frame.others or (clause.question and gist(clause.row)):
             return True
+        if clause.question and clause.row[0] == "hav" and "been" in clause.row[2:5]:
+            return True  # "have the dates been changed already?"
         if clause.sentence == frame.sure_at and clause.row[:2] == _WHAT_YOU:
             return True  # "what you're telling me is that …, is that right?"
         if not clause.question and ("bye" in clause.labels or clause.row[0] in _WATCHING or clause.row[:2] in _PASSING):
             return True  # "until your arrival!", "check your mail", "they'll … and write to the address on file"
-        if frame.wished[at] and clause.row[0] == "you" and not (clause.question or clause.polite):
+        if frame.wished[at] and clause.row[0] in _YOU_WHAT and not (clause.question or clause.polite):
             return True  # "you'd like your payment returned"
         if frame.pointing[at] and (out.valued or out.right or out.wrong):
             return True
         if "wait" in ends and clause.row[:2] == _LET_ME and clause.row[2] in _LOOKING and "your" not in clause.dets:
             return True  # "let me look at the occupancy, please"
+        if not clause.question and "why" in clause.row and clause.row[:2] in _GRASPING:
+            return True  # "I understand why you ask"
+        if "pending" in ends and clause.hyp_word == "whether" and not clause.question:
+            return True  # "whether you get it will be decided on the day of your arrival"
+        if clause.values and not (out.ends.isdisjoint(_DEEDS) or clause.question or clause.polite):
+            return True  # "it's in the system now: departure at 16:00, no fee"
+        if "arrives" in ends and clause.row[0] == "you" and not (clause.question or clause.polite):
+            return True  # "you may stay until 16:00 on your last day"
         if stranger(clause, self.before) or others_name(clause):
             return True  # "do you know which colleague it was, and her name?"
         # "the points missing from your account have been added"
@@ -225,8 +251,8 @@ class Reading:
                 and all(STAFF.isdisjoint(near.row) for near in self.heard)
             ):
                 out.either = True
-            stated = (row[0] == "you" and not frame.consents[at]) or any(
-                span.hi < len(row) and restates(clause, span.hi) for span in spans
+            stated = (row[0] == "you" and not frame.consents[at]) or bool(
+                spans and [span for span in spans if span.hi < len(row) and restates(clause, span.hi)]
             )
         elif clause.values and row[0] == "you" and frame.wished[at] and "need" not in row[:5] and clause.hyp:
             stated = True  # "So you'd like to leave at 17:00. What's your booking number?"
@@ -237,6 +263,10 @@ class Reading:
             clause.commas and clause.capitals and len(row) < 8 and not (clause.question or values.right or values.wrong)
         ):
             values.wrong = misheard(clause, self.known)
+        if "refused" in ends and values.right and not clause.question:
+            values.right = [
+                fact for fact in values.right if self.known[fact].kind not in _DAYS
+            ]  # "we're full on the 12th"
         if out.checking and not _DEEDS.isdisjoint(ends):
             named = values.right or values.wrong or spans
             if (named and (not _BOOKED.isdisjoint(row) or "down" in row)) or not WISHES.isdisjoint(row):
@@ -309,6 +339,8 @@ class Reading:
             self._price(clause, values)
         if ends:
             self._end(ends)
+        elif clause.words[-1].text in _GONE:
+            self.sentence.gone = True  # "the suite has gone, but …"
         else:
             self.sentence.open += clause.row
         if not _ACTING.isdisjoint(clause.row):
@@ -333,12 +365,17 @@ class Reading:
     def _end(self, ends: set[str]) -> None:
         """Note how requests end; what is told counts for more than the delay before it."""
         out = self.out
-        if not TOLD.isdisjoint(ends):
+        if not TOLD.isdisjoint(ends) or "inable" in ends or ("pending" in ends and not self.waits):
             out.ends.discard("wait")
             for earlier in out.sentences:
                 earlier.ends.discard("wait")
         self.sentence.ends |= ends
         out.ends |= ends
+
+
+def _counted(clause: Clause) -> bool:
+    """As in "3) how many rooms you want to return"."""
+    return clause.words[0].kind is Is.NUMBER and clause.row[1:2] != [] and clause.row[1] in QUESTION_WORDS
 
 
 def _tagged(clause: Clause) -> bool:

@@ -26,7 +26,9 @@ _BEFORE_DAY = each(
     "on to until till through from by and is date day arriving leaving departing checking out in"
     " monday tuesday wednesday thursday friday saturday sunday"
 )
-_AFTER_DAY = each("and to until till is right correct yes at instead or in leaving departing of which that")
+_AFTER_DAY = each(
+    "check out three two and to until till is right correct yes at instead or in leaving departing of which that"
+)
 NUMBERS = {word: at for at, word in enumerate(_COUNT.split())}
 _PARTS_OF_DAY = each("morning afternoon evening")
 _NAMED_HOURS = {"noon": 12, "midday": 12, "midnight": 24}
@@ -181,9 +183,9 @@ class Values(dict[str, Value]):
         return frozenset(text for value in self.wordy for text in value.heard_as)
 
     @_once
-    def odd(self) -> bool:
-        """Whether a name, place or text can be told by other words than its own."""
-        return any(value.spelled_otherwise for value in self.wordy)
+    def odd(self) -> list[Value]:
+        """The names, places and texts that can be told by other words than their own."""
+        return [value for value in self.wordy if value.spelled_otherwise]
 
     @_once
     def called(self) -> frozenset[str]:
@@ -250,9 +252,10 @@ def _short(words: list[Token], places: Sequence[int], full: list[tuple[int, int,
         if any(lo <= at < hi for lo, hi, _ in full) or not at:
             continue
         ranged = at + 1 < len(words) and words[at + 1].text in _TO and at + 2 in places
-        if words[at - 1].text not in _BEFORE_DAY and not ranged:
+        noted = at + 1 < len(words) and words[at + 1].text == "as"  # "I have the 12th as your new arrival"
+        if words[at - 1].text not in _BEFORE_DAY and not ranged and not noted:
             continue
-        if at + 1 == len(words) or words[at + 1].text in _AFTER_DAY:
+        if noted or at + 1 == len(words) or words[at + 1].text in _AFTER_DAY:
             told = [date for date in full if date[0] < at] or full[:1]
             year, month, _ = max(told)[2] if told else (0, 0, 0)
             if month >= 0:

@@ -32,12 +32,16 @@ from .ends import (
     WAIT,
 )
 from .heard import Understood
+from .lexicon import DONE_VERBS
 from .records import DATA
 from .requests import Errand
+from .words import each
 
 _ALL = frozenset(("both", "everything", "all"))
 _SAID = frozenset((DONE, REFUSED, PENDING, INABLE))
 _DELAYS = frozenset((WAIT, PROMISE, OBSTACLE, RECORDED, NOT_YET, EXCEPT))
+_THIRD_PERSONS = each("they it he she")
+_AUXILIARIES = each("wil would is are was were do did hav can could not")
 _OTHER = frozenset(("help", "goal", "wait", "hyp", "ask", "whole"))
 
 
@@ -87,7 +91,7 @@ def _as_asked(heard: Understood, pending: Sequence[Errand]) -> None:
 def _about(heard: Understood, pending: Sequence[Errand]) -> None:
     """A deed done to what a request is about in its own words ("the dog is noted down") is an end of it."""
     for sentence in heard.sentences:
-        if DEED in sentence.ends and any(not one.content.isdisjoint(sentence.stems) for one in pending):
+        if DEED in sentence.ends and any(not one.content.isdisjoint(sentence.stems - DONE_VERBS) for one in pending):
             sentence.ends.add(DONE)
             heard.ends.add(DONE)
 
@@ -138,4 +142,14 @@ def regrets(heard: Understood) -> bool:
         bool(told)
         and not heard.question
         and all(not REGRETS.isdisjoint(sentence.stems) and not HELPED.isdisjoint(sentence.stems) for sentence in told)
+    )
+
+
+def rhetorical(heard: Understood) -> bool:
+    """As in "some weeks just won't end, will they?": a tag that wants no answer."""
+    return not heard.asks and all(
+        not one.inquires
+        or one.row[-2:] == ["you", "say"]
+        or (len(one.row) > 4 and one.row[-1] in _THIRD_PERSONS and one.row[-2] in _AUXILIARIES)
+        for one in heard.sentences
     )

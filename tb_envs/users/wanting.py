@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .asking import asked
-from .associating import OLD, POINTS, RELATION, foreign, guess, listed
+from .associating import KINDRED, OLD, POINTS, RELATION, foreign, guess, listed
 from .clauses import Clause
 from .lexicon import ASK_VERBS, NEED_VERBS, QUESTION_WORDS
 from .narrowing import closed
@@ -42,9 +42,13 @@ _STALE = {"new_arrival": "arrival", "new_departure": "departure", "new_dates": "
 _DAYS = each("day date morning weekday")
 _SUMS = each("amount sum figur")
 _CALLING = each("reach cal ring contact phone get")
+_LEADERS = stem_set("charge responsible contact lead")
 _GROUPS = each("group party society association delegation class band")
 _ASKING_NAME = each("under which what how cal")
 _OWN = stem_set("organiser organizer leader contact own yourself you")
+_BE = each("is was are were")
+_TELLING = stem_set("rest spelling beginning start remainder part half form version writing format end first best")
+"""What is told by telling the thing itself."""
 _FRESH = {"arrival": "new_arrival", "departure": "new_departure", "dates": "new_dates"}
 
 
@@ -78,11 +82,19 @@ def wanted(
         and not all(span.means.loose for span in named)
     ):
         before = None
+    if (
+        not found
+        and "new" in clause.row
+        and "one" in clause.row
+        and (mood or clause.question)
+        and any(span.means.fact in _FRESH for span in named)
+    ):
+        return [("new_dates", False)]  # "your old dates I can see, what are the new ones?"
     if clause.idle:
         found = [span for span in found if span.lo >= clause.idle]
         if not found:
             return []
-    if found and clause.question and (closed(clause, found[0]) or (found[0].lo > 1 and foreign(clause))):
+    if found and clause.question and (closed(clause, found[0]) or (found[0].lo > 1 and _anothers(clause, found))):
         return []  # "was the card declined?", "what colour is your card?"
     facts = asked(clause, found, mood, consents)
     if _bare(facts, found, clause.row) and (guessed := _guessed(clause, mood, consents, known, before)):
@@ -97,6 +109,16 @@ def wanted(
         if any(aware(fact, known, lexicon) for fact, _ in facts) or _outright(facts, found):
             return facts
     return _guessed(clause, mood, consents, known, before) or facts
+
+
+def _anothers(clause: Clause, found: Sequence[Span]) -> bool:
+    """As in "what colour is your card?", "what is the subject line of your e-mail?": it asks for another thing."""
+    row = clause.row
+    if foreign(clause):
+        return True
+    if row[0] != "what" or row[1] not in _BE or "of" not in row[3 : found[-1].lo] or row[2] in _TELLING:
+        return False
+    return row.index("of") < 5 and not KINDRED.issuperset(row[2 : row.index("of")])
 
 
 def _outright(facts: list[tuple[str, bool]], found: list[Span]) -> bool:
@@ -158,7 +180,7 @@ def _of_group(clause: Clause) -> bool:
     """As in "under which name is the choir booked?"."""
     row = clause.row
     if not _BLOCKS.isdisjoint(row):
-        return True
+        return _LEADERS.isdisjoint(row)
     return not _GROUPS.isdisjoint(row) and not _ASKING_NAME.isdisjoint(row) and _OWN.isdisjoint(row)
 
 
@@ -183,7 +205,8 @@ def _renewed(clause: Clause, fact: str, known: Values) -> str:
         return "group"
     if fact in _STALE and not OLD.isdisjoint(clause.row) and _WISHED.isdisjoint(clause.row):
         stale = _STALE[fact]  # "for when was the stay originally booked?"
-        return stale if stale in known.groups or stale != "dates" else "arrival"
+        ends = not {"arrival", "departure"}.isdisjoint(known.groups)
+        return stale if stale in known.groups or stale != "dates" or ends else "arrival"
     if fact in known.groups:
         return fact
     if fact == "address" and "email" in known.groups and "addres" in clause.row and _HOMES.isdisjoint(clause.row):

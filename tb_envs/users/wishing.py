@@ -12,11 +12,13 @@ from .demanding import (
     CURRENCY,
     FRAMES,
     GAVE,
+    HEADING,
     MODAL,
     NOT_TELLERS,
     SUBJECTS,
     VERBS,
     aimed,
+    closing,
     enumerates,
     frames,
     heading,
@@ -25,10 +27,12 @@ from .demanding import (
     item,
     must_record,
     on_file,
+    searches,
 )
 from .lexicon import ASK_VERBS, COMMANDS, GET_VERBS, LOOK, NEED_VERBS, QUESTION_WORDS
 from .phrases import Span, stem_set
-from .words import each
+from .telling import happens, tells, without
+from .words import Is, each
 
 _AGENT = each("i we me us they he she manager system team")
 _AUX = each("is are was were do did wil would can could should shal may might must hav")
@@ -66,6 +70,8 @@ _US_FOR = each("for me us")
 _FILLED = stem_set("fill complete supply name add include")
 _EXPLAINING = (["it", "start"], ["it", "begin"], ["it", "is"], ["it", "look"], ["you", "can"], ["you", "find"])
 _TELLS = each("says said shows showed showing states stated tells telling told saying reading knows")
+_WOULD = each("i we would should wil do")
+_LINKING = each("is are was were")
 _MINE = each("i we")
 _CUES = QUESTION_WORDS | ASK_VERBS | COMMANDS | NEED_VERBS | MODAL | _PROMPTS | each("be must would request")
 """Words that may make a clause an ask."""
@@ -75,6 +81,8 @@ _NEEDING = each("tel giv send need must know ask")
 _DUTIES = stem_set(
     "kind good remember necessary essential mandatory important careful mind ask sure able have oblige require"
 ) | each("as")
+_TO_US = (["me"], ["us"])
+_NO_GERUNDS = ("ping", "bring", "ring", "fling", "sling", "swing")
 _TOOLS = stem_set(
     "screen system form computer program programme field policy procedure software mask template manager boss"
 )
@@ -95,7 +103,7 @@ def cue(clause: Clause, inherits: bool = False, found: Sequence[Span] = (), begi
         return False
     if row[0] == "let" and "look" in row[2:4]:
         return False
-    if not clause.question and _in_passing(clause):
+    if not clause.question and (_in_passing(clause, found) or (found and happens(clause, found))):
         return False
     if "ask" in labels and not _refuses(row, labels["ask"]) and in_force(clause, labels["ask"], found):
         return True
@@ -103,11 +111,18 @@ def cue(clause: Clause, inherits: bool = False, found: Sequence[Span] = (), begi
         return True
     if not FRAMES.isdisjoint(row) and "not" not in row and frames(clause, found):
         return True
-    if clause.colons and ((("not" not in row) and heading(clause)) or (found and enumerates(clause, found))):
+    if (clause.colons or (clause.commas and not HEADING.isdisjoint(row))) and "not" not in row and heading(clause):
+        return True
+    if clause.colons and found and enumerates(clause, found):
+        return True
+    if found and row[0] in _MINE and searches(clause, found):
         return True
     if "to" in row and must_record(clause, found):
         return True
     if found and (item(clause, found) if inherits else on_file(row, found) or headline(clause, found[0])):
+        return True
+    if inherits and found and found[-1].hi == size and closing(clause, found[-1]):
+        clause.idle = found[-1].lo
         return True
     if inherits and not clause.question and row[:2] in _EXPLAINING:
         return True  # "your booking number (it starts with BK)"
@@ -156,7 +171,7 @@ def cue(clause: Clause, inherits: bool = False, found: Sequence[Span] = (), begi
                 return True
             if "you" in row[at + 1 : at + (3 if row[at + 1] == "not" else 2)] and _asked_to_do(row, at):
                 return True
-        elif word in NEED_VERBS and _agents_need(row, at):
+        elif word in NEED_VERBS and (at or not clause.dets[0]) and _agents_need(row, at):
             return True
     polite = clause.polite if row[:2] != ["do", "not"] else None
     if polite and not BLOCKING.intersection(labels):
@@ -168,7 +183,7 @@ def cue(clause: Clause, inherits: bool = False, found: Sequence[Span] = (), begi
             and not ({"i", "we"} & set(row[:2]) and 0 not in polite)
         ):
             return True
-    if row[0] not in _NONE and fragment(clause) and "wait" not in labels:
+    if row[0] not in _NONE and fragment(clause) and "wait" not in labels and not without(clause, found):
         thanks = labels.get("empathy", size)
         last = 0 < thanks == size - 1 and row[-1] in ("thank", "cheer")
         return (
@@ -184,13 +199,27 @@ def _requests(before: list[str]) -> bool:
     return not _MINE.isdisjoint(before) and "you" not in before and "wil" not in before and "not" not in before
 
 
-def _in_passing(clause: Clause) -> bool:
+def _in_passing(clause: Clause, found: Sequence[Span]) -> bool:
     """As in "thanks for giving me the number", "it depends on how many arrive", "…, where I found two entries"."""
     row = clause.row
+    if row[0] == "do" and clause.thus and len(row) < 4:
+        return True  # "your points matter, and so do your nights"
+    if (
+        row[0] == "you"
+        and row[1:2] == ["hav"]
+        and found
+        and row[found[0].lo - 1] == "for"
+        and ("a" in clause.dets[2:4] or "an" in clause.dets[2:4])
+    ):
+        return True  # "you've got a good memory for dates!"
     if row[0] == "thank":
         return not clause.polite and "for" in row[1:4] and any(token.text.endswith("ing") for token in clause.words)
     if "ask" in row and clause.values and not CURRENCY.isdisjoint(row[row.index("ask") + 1 :][:2]):
         return True  # "we would have to ask EUR 40 for it"
+    if row[0] in QUESTION_WORDS and "they" in row[1:4] and not clause.polite and "you" not in row:
+        return True  # "people ask me that every day, how late they can stay"
+    if len(row) > 4 and not clause.polite and tells(clause):
+        return True
     if "depend" in row:
         return not clause.polite and ("on" in row or "upon" in row) and row[0] not in ("that", "i", "we", "tel")
     if row[0] == "where" and 0 in clause.commas:
@@ -202,12 +231,18 @@ def commanded(clause: Clause, first: Span) -> bool:
     """As in "Hit me with your number": a verb first, no subject, something of the customer's."""
     row, lo = clause.row, first.lo
     word = clause.words[0].text
-    if not lo or clause.dets[lo] != "your" or clause.dets[0] or row[0] in _NO_COMMAND or word.endswith(("ing", "ed")):
+    if not lo or clause.dets[0] or row[0] in _NO_COMMAND or word.endswith("ed") or _gerund(word):
+        return False
+    if clause.dets[lo] != "your" and row[1:2] not in _TO_US:
         return False
     before = row[:lo]
-    if any(token.text.endswith("ing") for token in clause.words[:lo]) or "thank" in row or clause.question:
+    if any(_gerund(token.text) for token in clause.words[:lo]) or "thank" in row or clause.question:
         return False
     return VERBS.isdisjoint(before) and "not" not in before and "no" not in before
+
+
+def _gerund(text: str) -> bool:
+    return text.endswith("ing") and text not in _NO_GERUNDS
 
 
 def fragment(clause: Clause) -> bool:
@@ -251,6 +286,8 @@ def question_word(clause: Clause, at: int) -> bool:
         return False
     if at == 0 or at in clause.commas or before in _BEFORE_QUESTION:
         return True
+    if at == 1 and clause.words[0].kind is Is.NUMBER:
+        return True  # "c) how many rooms you want to return"
     return clause.question and before not in ("is", "see", "booking", "stay", "room", "rate")
 
 
@@ -268,7 +305,7 @@ def _indirectly(clause: Clause, at: int) -> bool:
         return False
     if before == "us" and at > 2 and row[at - 3] in NOT_TELLERS:
         return False  # "guests tell us how much they like it"
-    if at == 0 and row[0] == "what" and "is" in row[2:]:
+    if at == 0 and row[0] == "what" and not _LINKING.isdisjoint(row[2:]):
         return not (row[1] == "happen" or (row[1] in ("i", "we") and NEED_VERBS.isdisjoint(row[2:5])))
     return True
 
@@ -335,6 +372,8 @@ def _asked_to_do(row: list[str], at: int) -> bool:
 
 def _agents_need(row: list[str], at: int) -> bool:
     before = row[max(0, at - 5) : at]
+    if row[at] == "lik" and at and row[at - 1] not in _WOULD:
+        return False  # "I get calls like this"
     if "not" in before or "never" in before:
         return False
     nearest = next((word for word in reversed(before) if word in SUBJECTS), "")

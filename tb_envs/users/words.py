@@ -75,7 +75,7 @@ class Token(NamedTuple):
     part: int = VALUE
 
 
-_ABBREVIATED = each("no nr mr mrs ms dr e.g i.e ref tel approx vs etc st num p.m a.m prof")
+_ABBREVIATED = each("no nr mr mrs ms dr e.g i.e ref tel approx vs etc st num p.m a.m prof res conf resv rsvn bkg addr")
 _EDGE_LEFT = "\"'([{<*•·–—-_~`“”«»‘’…>|=.,;:!?"
 _MARKS = dict(zip("?!.;:,)(…—–-？。", "?..;:,,,.---?.", strict=True))
 _EMAIL = re.compile(r"[\w.+'%-]{1,40}@[\w-]{1,40}(?:\.[\w-]{1,20}){1,4}", re.ASCII)
@@ -85,6 +85,8 @@ _AMOUNT = re.compile(r"\+?(?:us|c|a)?[$€£¥](\d[\d,.]*)|(\d[\d,.]*)[$€£¥]
 _DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})|(\d{1,2})[/.](\d{1,2})(?:[/.](\d{2,4}))?", re.ASCII)
 _TIME = re.compile(r"([01]?\d|2[0-3])[:h]([0-5]\d)(?::00)?(am|pm|h)?", re.ASCII)
 _DIGITS = re.compile(r"\+?\d[\d().-]*", re.ASCII)
+_ITEMS = dict(zip(["a", "b", "c", "d", "i", "ii", "iii", "iv"], "12341234", strict=True))
+"""How items of a list are counted: "(a) your name, (b) your e-mail"."""
 
 
 @lru_cache(maxsize=KEPT)
@@ -228,6 +230,8 @@ def _chunk(chunk: str) -> tuple[Token, ...]:
     text = chunk.lower().replace("’", "'").replace("‘", "'").replace("‐", "-").replace("‑", "-")
     if text in SHORT:
         return _word(text)
+    if text[-1] == ")" and len(text) < 6 and (item := _ITEMS.get(text.strip("()"))):
+        return (mark(","), _number(item)) if text[0] == "(" else (_number(item),)
     core = text.lstrip(_EDGE_LEFT)
     before = text[: len(text) - len(core)]
     bare = core.rstrip("\"').,;:!?]}>*…”»’-–—_`|。？")
@@ -243,11 +247,16 @@ def _chunk(chunk: str) -> tuple[Token, ...]:
     marks = [_MARKS[mark] for mark in after if mark in _MARKS]
     if marks:
         strongest = next((mark for mark in "?.;:," if mark in marks), "-")
-        if not (strongest == "." and after in (".", ".,", ".)") and bare in _ABBREVIATED):
+        if not (strongest == "." and after in (".", ".,", ".)") and (bare in _ABBREVIATED or _initial(chunk))):
             out.append(mark(strongest))
         elif after == ".,":
             out.append(mark(","))
     return tuple(out)
+
+
+def _initial(chunk: str) -> bool:
+    """As in "T. Berg": one capital letter."""
+    return len(chunk) == 2 and chunk[0].isupper() and chunk[0] != "I"
 
 
 def tokens(text: str) -> list[Token]:
@@ -279,6 +288,6 @@ class _Chunks(dict[str, tuple[Token, ...]]):
 _CUT = _Chunks().__getitem__
 
 
-_REFUSED = re.compile(r"\b(is|it's|a|remains|stays|still|said|says|answered) no\.(?=\s+[A-Z]|\s*$)")
+_REFUSED = re.compile(r"\b(is|it's|a|or|remains|stays|still|said|says|answered|or) no\.(?=\s+[A-Z]|\s*$)")
 """A "no" at the end of a sentence, which is no number."""
 _BREAK = mark("\n")
