@@ -1,9 +1,9 @@
 """From nothing to a report in one `tbx train`: what a preset with ``from_nothing`` does.
 
-Warm start, probe, select, training, evaluation of the start and of the last checkpoint, report: the commands that one
-would type, each in a process of its own, all in the run's folder. The start is evaluated beside the training, on the
-second core. No evaluation of held-out tasks chooses anything: what is reported is the last checkpoint. What is done is
-not done again (``--resume``). Refuses a model that is there already: it needs no start.
+Warm start, a gate that only tells, probe, select, training, evaluation of the start and of the last checkpoint, report:
+the commands that one would type, each in a process of its own, all in the run's folder. The start is evaluated beside
+the training, on the second core. No evaluation of held-out tasks chooses anything: what is reported is the last
+checkpoint. What is done is not done again (``--resume``). Refuses a model that is there already: it needs no start.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from pathlib import Path
 
 from tb_envs.errors import ThinkingBoxError, UsageError
 from tb_trainer import checkpoint
+from tb_trainer.gate import gate
+from tb_trainer.report.read import read_trials
 from tb_trainer.schema import TrainConfig
 
 ENTRY = "import sys; from tb_envs.cli import main; sys.exit(main())"
@@ -59,6 +61,8 @@ class Chain:
         start = [*self._given, *_set([f"model.checkpoint={begin}"])]
         if not (begin / "config.json").exists():
             self._do("warm start", ["warmstart", *self._given, "--out", str(begin)])
+        if sizes.gate:
+            self._gate(begin / "clean" if (begin / "clean").is_dir() else begin)
         if sizes.candidates and not pool.exists():
             self._do("probe", ["probe", *start, "--fresh", str(sizes.candidates), *attempts, "--out", str(probe)])
             self._do("select", ["select", str(probe), *attempts, "--out", str(pool)])
@@ -79,6 +83,15 @@ class Chain:
                 half.result()
         self._do("report", ["report", str(out)])
         (out / "stages.json").write_text(json.dumps(self.seconds, indent=1) + "\n", "utf-8")
+
+    def _gate(self, start: Path) -> None:
+        """Say whether the start, as it was before its habits, is good enough."""
+        file = self.out / "gate.jsonl"
+        if not file.exists():
+            split = ["--split", f"fresh:{self.config.held_out.gate}", "--greedy"]
+            settings = [*self._given, *_set([f"model.checkpoint={start}"])]
+            self._do("gate", ["evaluate", *settings, *split, "--out", str(file)])
+            self._say(gate(read_trials(file).rows)[1])
 
     def evaluations(self) -> dict[str, list[str]]:
         """Name → what of `tbx evaluate`, of those that are wanted."""

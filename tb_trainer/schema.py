@@ -217,6 +217,7 @@ class HeldOutConfig(Strict):
     """The other stages of a run ``from_nothing`` (`tb_trainer.chain`).
 
     Attributes:
+        gate: of the fresh tasks, how many the start plays greedily before anything else (`tb_trainer.gate`); 0: none.
         candidates: tasks that are probed for the pool, of the training families and of no suite; 0: no probe and no
             pool, the run draws from its tasks.
         probe: attempts at each.
@@ -225,6 +226,7 @@ class HeldOutConfig(Strict):
         bench: tasks of the benchmark, played once.
     """
 
+    gate: Natural = 100
     candidates: Natural = 240
     probe: Positive = 4
     fresh: Natural = 500

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from tb_trainer.chain import Chain
 from tb_trainer.compact import compact_result, shown_fields
 from tb_trainer.config import load
 from tb_trainer.demonstrations import demonstrations
+from tb_trainer.gate import gate
 from tb_trainer.policy import load_policy
 from tb_trainer.sharing import Team, together
 from tb_trainer.supervised import batches, beginning, fit, loss_of
@@ -150,14 +152,29 @@ def within(part: object, whole: object) -> bool:
     return part == whole
 
 
+TRIAL = {"attempt": 0, "status": "ok", "outcome": "success"}
+
+
 def test_the_stages_come_in_order_and_are_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[tuple[str, list[str]]] = []
-    monkeypatch.setattr(Chain, "_do", lambda self, name, argv: done.append((name, list(argv))))
+
+    def do(self: Chain, name: str, argv: Sequence[str]) -> None:
+        done.append((name, list(argv)))
+        if name == "gate":
+            rows = [{**TRIAL, "task": f"hotel/date_change/{n}", "cell": f"c{n % 2}"} for n in range(4)]
+            rows[1]["outcome"] = rows[3]["outcome"] = "failure"
+            rows.append({**rows[0], "cell": "c2", "status": "system_error"})
+            Path(argv[-1]).write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+
+    said: list[str] = []
+    monkeypatch.setattr(Chain, "_do", do)
     monkeypatch.setattr("tb_trainer.checkpoint.whole", lambda out: [7])
     settings = load("cpu-demo", ["grpo.updates=9"])
-    Chain(settings, "cpu-demo", ["grpo.updates=9"], tmp_path, print).run()
+    Chain(settings, "cpu-demo", ["grpo.updates=9"], tmp_path, said.append).run()
     names = [name for name, _ in done]
-    assert names[:3] == ["warm start", "probe", "select"] and names[-1] == "report"
+    assert any("50.0% of 4 tasks (85% wanted); cells below 50%: hotel/date_change: c1 (0 of 2)" in one for one in said)
+    assert gate([{**TRIAL, "task": "hotel/date_change/0", "cell": "x"}])[0]
+    assert names[:4] == ["warm start", "gate", "probe", "select"] and names[-1] == "report"
     assert {name for name in names if name.startswith("trained")} == {
         "trained fresh", "trained greedy", "trained repeated", "trained bench"
     }  # fmt: skip
@@ -169,7 +186,7 @@ def test_the_stages_come_in_order_and_are_not_repeated(tmp_path: Path, monkeypat
         (tmp_path / name).write_text("{}")
     done.clear()
     Chain(load("cpu-demo", []), "cpu-demo", [], tmp_path, print).run()
-    assert not {"warm start", "probe", "select"} & {name for name, _ in done}
+    assert not {"warm start", "gate", "probe", "select"} & {name for name, _ in done}
 
 
 def test_a_failed_stage_ends_the_run_with_what_it_said(tmp_path: Path) -> None:
