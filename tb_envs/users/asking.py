@@ -17,7 +17,6 @@ from .vocabulary import Mention
 from .wishing import BLOCKING, commanded
 from .words import Is, each
 
-_AUX = each("is are was were do did wil would can could shal should hav")
 _CHANNEL = each("by via through over per")
 _SEND = stem_set("send forward deliver copy email mail dispatch post text emailed arrive")
 _RELATIVE = [[word, "which"] for word in ("under", "with", "to", "in", "on", "by")]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Set
 from functools import lru_cache
 from typing import NamedTuple
 
-from .checking import STAFF
+from .checking import COLLEAGUES, STAFF
 from .clauses import Clause, trails
 from .lexicon import ASK_VERBS, DOMAIN, NEED_VERBS, QUESTION_WORDS
 from .phrases import stem_set
@@ -41,7 +41,6 @@ _WAY = each("how where what which number line on under")
 _WE = each("i we")
 _PERSON = each("you him her them he she")
 _PAST = each("mak pay charg notic writ happen cancel tel find")
-_OPEN = each("what which how when where who whose whom why")
 _DAY = each("when day date night weekday evening morning")
 _TIL = each("until til")
 _HOWLONG = _TIL | each("long")
@@ -124,7 +123,7 @@ LINKS = (
     Link(("loyalty", "member"), (POINTS, _CODE | each("card account number")), bars=each("how mani pin")),
     Link(("amount",), (_SUM, _ITEMS, each("what how by")), bars=each("why show")),
     Link(("card",), (_CARD, _DIGITS), bars=POINTS | each("bank cash expiri"), leads=each("what which")),
-    Link(("caller",), (RELATION, _OPEN)),
+    Link(("caller",), (RELATION, QUESTION_WORDS)),
     Link(("reason",), (_HINDER, each("what why how"), each("you that it"))),
     Link(("reason",), (each("com get got"), each("what"), each("way between up"))),
     Link(("reason",), (each("why"),)),
@@ -188,7 +187,6 @@ _COUNTED = stem_set(
 )
 _SIZES = stem_set("many old tall far big often high heavy fast wide")
 _SINGERS = stem_set("singers musicians players")
-_COLLEAGUES = STAFF - stem_set("person someone")
 _PURPOSE = each("to so becaus sinc for as that if when once befor after but with")
 
 
@@ -251,7 +249,7 @@ def foreign(clause: Clause) -> bool:
     for at in range(min(6, len(row) - 2)):
         if row[at] in ("what", "which"):
             head = row[at + 1]
-            if head in _SINGERS or head in _COLLEAGUES:
+            if head in _SINGERS or head in COLLEAGUES:
                 return True
             if clause.dets[at + 1]:
                 continue  # "what the trouble is"

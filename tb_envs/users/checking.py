@@ -9,7 +9,7 @@ from collections.abc import Sequence, Set
 
 from .clauses import Clause
 from .ends import PERSONS
-from .lexicon import QUESTION_WORDS
+from .lexicon import QUESTION_WORDS, TITLES
 from .phrases import Span, stem_set
 from .values import Values
 from .words import Is, each
@@ -25,7 +25,6 @@ _WELCOME = each("okai fin alright acceptabl agreeabl good convenient suitabl acc
 _ASKING = each("is was wil do did can hav would")
 NAMED_LAST = each("correct right nam surnam you booking accurat")
 _IT_IS = ["it", "is"]
-_TITLES = each("mr mrs ms miss dr")
 _GREETING = each(
     "hello hi hey thank you good morning afternoon evening day so much okai alright yes great perfect and welcom"
 )
@@ -42,7 +41,7 @@ STAFF = stem_set(
     " person someone"
 )
 """The company's people."""
-_STAFF = STAFF - each("person someone")
+COLLEAGUES = STAFF - each("person someone")
 _REMEMBERING = each("remember recal catch")
 _PEOPLE = STAFF | stem_set(
     "lady gentleman man woman guy girl boy driver conductor doctor neighbour guard operator supervisor officer"
@@ -84,7 +83,7 @@ def claimed(clause: Clause, span: Span) -> bool:
         if row[at] not in _AFTER:
             break
     lo = span.lo
-    if lo > 2 and row[lo - 2] in _TITLES:
+    if lo > 2 and row[lo - 2] in TITLES:
         lo -= 2  # "3 July 1961 as Mr Berg's date of birth"
     if lo > 1 and row[lo - 1] in _LINKS:
         at = lo - 3 if lo > 2 and row[lo - 2] in _HERE else lo - 2
@@ -95,7 +94,7 @@ def claimed(clause: Clause, span: Span) -> bool:
 def vocative(clause: Clause, right: list[str], known: Values) -> bool:
     """As in "Hello Ms Berg!", "Thanks, Mr Berg.": the name is only a form of address."""
     row, size = clause.row, len(clause.row)
-    if clause.question or size < 2 or row[-2] not in _TITLES:
+    if clause.question or size < 2 or row[-2] not in TITLES:
         return False
     if not (size - 2 in clause.commas or size == 2 or _GREETING.issuperset(row[:-2])):
         return False
@@ -107,7 +106,7 @@ def subject(clause: Clause, right: list[str], known: Values) -> bool:
     row = clause.row
     if not clause.question or "check" in clause.labels or row[-1] in NAMED_LAST:
         return False
-    if row[0] not in _ASKING and not (QUESTION_WORDS.intersection(row[:2]) and not _TITLES.isdisjoint(row)):
+    if row[0] not in _ASKING and not (QUESTION_WORDS.intersection(row[:2]) and not TITLES.isdisjoint(row)):
         return False  # but "in what year was Mr Berg born?"
     last = clause.words[-1].text.removesuffix("'s")
     return all(known[fact].kind == "name" and last not in known[fact].texts for fact in right)
@@ -135,7 +134,7 @@ def stranger(clause: Clause, before: Clause | None) -> bool:
         if before is None or "nam" not in clause.row or _REMEMBERING.isdisjoint(clause.row):
             return False
         return not STAFF.isdisjoint(before.row)  # "which colleague was it? Do you remember the name?"
-    return not _STAFF.isdisjoint(clause.row) or (before is not None and not _STAFF.isdisjoint(before.row))
+    return not COLLEAGUES.isdisjoint(clause.row) or (before is not None and not COLLEAGUES.isdisjoint(before.row))
 
 
 def others_name(clause: Clause) -> bool:

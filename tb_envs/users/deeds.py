@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from .clauses import Clause
 from .ends import (
+    ANSWERS,
     ARRIVE,
     ARRIVES,
     DONE,
@@ -22,7 +23,7 @@ from .ends import (
     WAIT,
     WORK,
 )
-from .finishing import finished, past
+from .finishing import FINITE, finished, past
 from .lexicon import DONE_VERBS, PENDING_VERBS, THIRD
 from .phrases import stem_set
 from .records import strange
@@ -36,7 +37,6 @@ _ENTERABLE = stem_set(
     "nights points credit departure arrival checkout stay hour time room upgrade breakfast dates name guest traveller"
 )
 _YES = each("okai alright great sur right thank yes fin good perfect you so much")
-_FINITE = each("is are was not can would wil cost mean hav")
 _LATER = each("pending contact bye")
 _PLANS = each("wil shal go")
 _SELVES = each("i we am are")
@@ -46,7 +46,6 @@ _WAS = each("was were been manag hav")
 _ACTORS = each("i we let be")
 _BARS = MODAL | each("not never abl")
 _LOOKS = stem_set("see check look compare read recheck study review")
-_NEWS = stem_set("answer decision reply verdict response")
 _AM = each("am are be")
 _LIKELY = _VERBAL.union(map(stem, _MARKED))
 _TRIGGERS = _LIKELY | _AM
@@ -153,7 +152,7 @@ def _working(clause: Clause) -> bool:
     """As in "Thank you, checking that now": work, without saying whose."""
     for at, word in enumerate(clause.row):
         if clause.words[at].text[-3:] == "ing" and (word in WORK or word in DONE_VERBS):
-            return _FINITE.isdisjoint(clause.row)
+            return FINITE.isdisjoint(clause.row)
         if word not in _YES or at > 2:
             break
     return False
@@ -203,6 +202,6 @@ def _planned(clause: Clause, at: int, found: set[str]) -> None:
     if word in PENDING_VERBS and THIRD.intersection(rest) and (word not in DONE_VERBS or word in HANDOVER):
         found.add(PENDING)
     elif word in DONE_VERBS:
-        found.add(PENDING if word == "send" and not _NEWS.isdisjoint(rest) else PROMISE)
+        found.add(PENDING if word == "send" and not ANSWERS.isdisjoint(rest) else PROMISE)
     elif ing:
         found.add(WAIT)

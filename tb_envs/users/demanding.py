@@ -27,7 +27,6 @@ _OBLIGED = stem_set("grateful thankful obliged glad happy thank oblige")
 FRAMES = _BLANK | _OBLIGED | _REMAINING | _HELPFUL
 _MOMENTS = stem_set("second minute moment bit while hour day time instant jiffy")
 _GRANTING = each("giv let me leav allow grant just")
-CURRENCY = each("usd eur gbp dollar euro pound chf")
 NOT_TELLERS = stem_set(
     "guests customers people callers visitors travellers members colleagues they he she records system screen others"
 )

@@ -12,14 +12,14 @@ from .phrases import stem_set
 from .records import THINGS, object_of
 from .words import Is, each
 
-_FUNDS = MONEY | each("usd eur gbp card account fee differenc")
+FUNDS = MONEY | each("usd eur gbp card account fee differenc")
 _STRONG = stem_set(
     "remove cancel refund credit waive reverse delete correct strike release upgrade extend return move change reduce"
     " drop reimburse rectify fix add"
 )
-_STAFF = THIRD | each("housekeep recept colleagu they she he")
+ACTORS = THIRD | each("housekeep recept colleagu they she he")
 _MISTAKES = each("mistak mistakenli wrongli accident accidentali error twice")
-_CASES = TICKETS | each("claim matter complaint fil question")
+CASES = TICKETS | each("claim matter complaint fil question")
 _CLAIMS = stem_set("claim inquiry enquiry request case complaint dispute query investigation application ticket report")
 _FORMER = each("previous former last past")
 _PERSON = stem_set(
@@ -99,19 +99,19 @@ def of_the_house(clause: Clause, at: int) -> bool:
 def ours(clause: Clause, at: int, rest: list[str]) -> bool:
     """Whether it was done to a thing of the house, or something new was given to the thing itself."""
     if clause.dets[at + 1] == "our":
-        return _FUNDS.isdisjoint(rest[:3]) and _COSTLY.isdisjoint(rest[:3])
+        return FUNDS.isdisjoint(rest[:3]) and _COSTLY.isdisjoint(rest[:3])
     given = clause.row[at] == "giv" and clause.dets[at + 1] in ("a", "an") and clause.row[at - 1] == "been"
     return given and "you" not in clause.row[:at] and THINGS.isdisjoint(rest[:3])
 
 
 def whole_case(rest: list[str]) -> bool:
     """Whether what was handed to them is the case, or all of it."""
-    return rest[1:2] in (["everything"], ["it"], ["al"], ["detail"]) or not _CASES.isdisjoint(rest[:4])
+    return rest[1:2] in (["everything"], ["it"], ["al"], ["detail"]) or not CASES.isdisjoint(rest[:4])
 
 
 def usual_deed(clause: Clause, at: int, rest: list[str]) -> bool:
     """Whether the present passive tells who does such things."""
-    return clause.row[at] not in APPROVE and not clause.now and not _STAFF.isdisjoint(rest[1:5])
+    return clause.row[at] not in APPROVE and not clause.now and not ACTORS.isdisjoint(rest[1:5])
 
 
 def by_staff(clause: Clause, at: int, rest: list[str]) -> bool:
@@ -120,7 +120,7 @@ def by_staff(clause: Clause, at: int, rest: list[str]) -> bool:
     return (
         (row[at] in _STRONG or row[at] == "tak")
         and at > 0
-        and row[at - 1] in _STAFF
+        and row[at - 1] in ACTORS
         and not THINGS.isdisjoint(rest)
         and _MISTAKES.isdisjoint(row)
     )

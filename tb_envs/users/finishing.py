@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from .clauses import Clause
 from .elsewhere import (
+    ACTORS,
+    CASES,
+    FUNDS,
     by_staff,
     confirms,
     long_ago,
@@ -32,7 +35,6 @@ from .ends import (
     INTRANSITIVE,
     KEPT,
     MODAL,
-    MONEY,
     NOT_YET,
     PAPERS,
     PENDING,
@@ -50,7 +52,6 @@ from .phrases import stem_set
 from .records import DATA, THINGS, of_data, strange
 from .words import Is, each
 
-_FUNDS = MONEY | each("usd eur gbp card account fee differenc")
 _HEADLINES = stem_set(
     "issued processed refunded credited released removed reversed waived posted cancelled made sent changed moved"
     " booked confirmed added corrected updated upgraded extended completed"
@@ -62,7 +63,7 @@ _TOPICS = stem_set(
     " invoice dates request room payment correction email"
 )
 _OTHERS = each("them him her")
-_FINITE = each("is are was not can would wil cost mean hav")
+FINITE = each("is are was not can would wil cost mean hav")
 _WE = each("i we")
 _USUAL = each("standard usual regular normal ordinari original")
 _RULED = each("les within before after later carri incur attract than without")
@@ -89,10 +90,8 @@ _BEING = each("is are was were am get")
 _NO_MORE = each("nothing none neither")
 _SENDING = stem_set("send email issue dispatch post mail deliver")
 """Deeds that are told of a colleague in the plain past."""
-_STAFF = THIRD | each("housekeep recept colleagu they she he")
 _PLAINLY = stem_set("clearly plainly visibly publicly openly prominently always regularly")
 _RELATIVE = each("who which")
-_CASES = TICKETS | each("claim matter complaint fil question")
 _FILING = stem_set("file lodge open raise submit register log start")
 _BROUGHT = each("down back forward over")
 _OVER = each("off on along up")
@@ -102,7 +101,7 @@ _CLAIMING = each("claim investig inquiri enquiri")
 _WISHED = THINGS - each("booking")
 _LODGING = each("submit lodg")
 _ELSEWHERE = stem_set("hotel property house branch chain")
-_ERRANDS = _CASES | each("chang cancel wish")
+_ERRANDS = CASES | each("chang cancel wish")
 _GIVING = each("send giv brought bring tak mail email")
 _BESIDE = each("next besid where asid apart front there open")
 _SHUT = each("lock block freez")
@@ -227,7 +226,7 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
     ):
         found.add(TICKET if not THIRD.difference(TICKETS).intersection(rest) and word not in HANDOVER else PENDING)
         return
-    if word == "mov" and "to" in rest and not _CASES.isdisjoint(row[:at]) and not THIRD.isdisjoint(rest):
+    if word == "mov" and "to" in rest and not CASES.isdisjoint(row[:at]) and not THIRD.isdisjoint(rest):
         found.add(PENDING)
         return
     if word in _LODGING and not REPORTS.isdisjoint(rest):
@@ -265,7 +264,7 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
     if (
         _checking(rest)
         or (BOOKKEEPING.intersection(rest[:4]) and rest[:2] != ["out", "of"])
-        or (BOOKKEEPING.intersection(row[max(0, at - 4) : at]) and not agent and row[at - 1] not in _STAFF)
+        or (BOOKKEEPING.intersection(row[max(0, at - 4) : at]) and not agent and row[at - 1] not in ACTORS)
     ):
         return
     if (
@@ -294,7 +293,7 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
         if not been and word in ("rais", "plac", "hand", "accept", "open"):
             told = False
         if word == "return" and not been:
-            told = any(token.kind is Is.AMOUNT or token.stem in _FUNDS for token in clause.words)
+            told = any(token.kind is Is.AMOUNT or token.stem in FUNDS for token in clause.words)
         told = told or (word == "tak" and not _AWAY.isdisjoint(rest) and by_staff(clause, at, rest))
         if not told and not (word == "confirm" and aux):
             return
@@ -370,7 +369,7 @@ def _object(clause: Clause, at: int) -> list[str]:
 def _heads(clause: Clause, at: int) -> bool:
     """As in "Refund made, full amount", "Good news: fee of USD 20 waived": a deed told without its helping verb."""
     row = clause.row
-    if row[at] not in _HEADLINES or not _FINITE.isdisjoint(row[:at]) or not _SUBJECTS.isdisjoint(row[:at]):
+    if row[at] not in _HEADLINES or not FINITE.isdisjoint(row[:at]) or not _SUBJECTS.isdisjoint(row[:at]):
         return False
     if not _RULED.isdisjoint(row[at + 1 : at + 3]):
         return False  # "changes made less than a week ahead carry a fee"

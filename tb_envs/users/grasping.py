@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from .clauses import Clause
 from .lexicon import QUESTION_WORDS
 from .phrases import stem_set
-from .recalling import name_like
+from .recalling import READS, name_like
 from .values import NUMBERS
 from .words import Is, each
 
 _IT_IS = ["it", "is"]
-_BE = each("is as was would read say spel be")
 _WISHES = each("lik want wish need prefer lov")
 _YOU_ASK = ["you", "are", "ask"]
 _FRAMED = each("correct right understand correctli properli")
@@ -75,7 +74,7 @@ _INVERTED = each("would do what which if")
 
 FRAMING = _BEGINS | FRAMES | frozenset(("you",))
 """First words of a clause that may say that something is restated."""
-CHECKING = _POLAR | _BE
+CHECKING = _POLAR | READS
 """First words of a question that may check the value in it."""
 
 
@@ -120,7 +119,7 @@ def grasped(heard: Sequence[Clause], at: int) -> bool:
         and rest[-1].question
         and len(rest[0].row) > 2
         and (rest[0].row[0] not in _AUXILIARIES or (aside > 0 and rest[0].row[0] == "is"))
-        and rest[0].row[-1] not in _BE
+        and rest[0].row[-1] not in READS
         and all(QUESTION_WORDS.isdisjoint(other.row[:2]) for other in rest)
         and not (rest[0].row[:2] == ["you", "hav"] and len(rest) == 1 and len(rest[0].row) < 6)
     )
@@ -203,7 +202,7 @@ def named_for(clause: Clause) -> bool:
     last = len(row) - 1
     return (
         2 < last < 8
-        and row[0] in _BE
+        and row[0] in READS
         and row[1] in _BOOKED
         and row[last - 1] in _NAMED_FOR
         and clause.words[last].capital

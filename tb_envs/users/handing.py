@@ -60,8 +60,6 @@ _TRIGGERS = _PARTIES.union(
     _ASKABLE, _STAYING, _LEAVING, _HOLDING, _EXCEPTION, _DESKS, _NEWS, each("nothing none neither no not noon midnight")
 )
 
-_COSTS = THINGS | stem_set("amount sum nights fee")
-
 
 def others(clause: Clause, found: set[str]) -> None:
     """Adds what the clause tells of others, or of what stays as it is."""
@@ -230,8 +228,8 @@ def _unchanged(clause: Clause) -> bool:
             if clause.words[at].text not in _STAYS or clause.dets[at]:
                 continue
             if before[-1] in _DUTY or before[-2:] in (["hav", "to"], ["need", "to"]):
-                return not _COSTS.isdisjoint(before)
-            if before[-1] in _COSTS and before[-1] not in ("it", "they", "that", "one", "everything", "al"):
+                return not THINGS.isdisjoint(before)
+            if before[-1] in THINGS and before[-1] not in ("it", "they", "that", "one", "everything", "al"):
                 return clause.words[at].text != "stay" or word != "stai"
         elif word in _LEAVING and at > 1 and row[0] != "you" and not _DUTY.isdisjoint(row[at - 2 : at]):
             return row[at - 1] in ("to", "must") and not THINGS.isdisjoint(row[at + 1 : at + 4])

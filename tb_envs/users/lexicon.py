@@ -241,3 +241,5 @@ LABELS: dict[str, tuple[str, ...]] = {
 EXAMPLES = frozenset(stems("eg example instance format looks starts begins beginning"))
 OTHERS = each("us support hotline office front-desk desk")
 """Next to a value they mark it as the company's own (write to *us* at …)."""
+TITLES = each("mr mrs ms miss dr")
+CURRENCY = each("usd eur gbp chf dollar euro pound")

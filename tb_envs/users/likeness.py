@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from .contrasts import claims
 from .heard import without_replaced
 from .phrases import stem_set
-from .prices import free
+from .prices import COSTS, free
 
-_COSTS = stem_set("charge fee cost price pay payment penalty")
 _NOTHING = stem_set("no without nothing not zero never")
 _BESIDES = stem_set("else more further extra additional other")
 """As in "there would be nothing else to pay": beside what was told."""
@@ -54,7 +53,7 @@ def costless(row: Sequence[str]) -> bool:
     if free(row) or "free" in row:
         return True
     for at, word in enumerate(row):
-        if word in _COSTS:
+        if word in COSTS:
             near = row[max(0, at - 3) : at + 2]
             if not _NOTHING.isdisjoint(near) and _BESIDES.isdisjoint(near):
                 return True
@@ -62,7 +61,7 @@ def costless(row: Sequence[str]) -> bool:
 
 
 def _means(phrase: frozenset[str], here: frozenset[str], row: Sequence[str], marked: bool, pointing: bool) -> bool:
-    if "free" in phrase or not (_NOTHING.isdisjoint(phrase) or _COSTS.isdisjoint(phrase)):
+    if "free" in phrase or not (_NOTHING.isdisjoint(phrase) or COSTS.isdisjoint(phrase)):
         partly = not _PARTS.isdisjoint(here) or any(word.isdecimal() for word in row)
         return partly and costless(row)
     if phrase <= here:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from .checking import STAFF
 from .clauses import Clause
-from .consents import TAGS as _TAGS
-from .consents import shaped
+from .consents import TAGS, shaped
 from .lexicon import QUESTION_WORDS
 from .words import each
 
@@ -130,7 +129,7 @@ def checks(clause: Clause, told: str) -> bool:
     at = labels["check"]
     word = row[at]
     if clause.question:
-        if row[-1] in _TAGS - {"okai"} and len(row) - 1 in clause.commas:
+        if row[-1] in TAGS - {"okai"} and len(row) - 1 in clause.commas:
             return True
         if word in ("is", "would") and shaped(clause):
             return False  # "is that something you would pay?"

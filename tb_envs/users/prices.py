@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .heard import Sentence
+from .lexicon import CURRENCY
 from .phrases import stem_set
 from .words import each
 
-_CURRENCY = each("usd eur gbp chf dollar euro pound")
 _BACK = stem_set("back refund return reimburse credit reimbursement refunded")
 _BEFORE = stem_set("already original originally previous old save saving saved instead worth waive")
 _EACH = stem_set("per each every")
 _UNITS = stem_set("hour night day room person guest")
 _SUM = stem_set("total all altogether sum comes overall makes so together")
 _MORE = stem_set("difference extra additional more surcharge supplement top-up top")
-_PRICES = stem_set("fee charge cost price pay penalty")
+COSTS = stem_set("fee charge cost price pay penalty")
 _FEES = stem_set(
     "fee cost charge price penalty surcharge supplement pay owe due mean foresee incur require carry amount come run"
 )
@@ -74,7 +74,7 @@ def payable(sentences: Sequence[Sentence]) -> int | None:
         if not (_AGENTS.isdisjoint(row) or _WILL.isdisjoint(row)):
             return amount  # "I would charge you USD 45"
     for sentence, at, amount in heard:
-        if _near(sentence.row, at, _PRICES, 5, 3) or _tagged(sentence.row, at):
+        if _near(sentence.row, at, COSTS, 5, 3) or _tagged(sentence.row, at):
             return amount
     return heard[-1][2]
 
@@ -189,11 +189,11 @@ def _tagged(row: Sequence[str], at: int) -> bool:
 
 
 def _start(row: Sequence[str], at: int) -> int:
-    return at - 1 if at and row[at - 1] in _CURRENCY else at
+    return at - 1 if at and row[at - 1] in CURRENCY else at
 
 
 def _after(row: Sequence[str], at: int) -> Sequence[str]:
-    return row[at + 2 : at + 6] if row[at + 1 : at + 2] and row[at + 1] in _CURRENCY else row[at + 1 : at + 5]
+    return row[at + 2 : at + 6] if row[at + 1 : at + 2] and row[at + 1] in CURRENCY else row[at + 1 : at + 5]
 
 
 def _returned(row: Sequence[str], at: int) -> bool:

@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 
 from .clauses import Clause
-from .lexicon import COMMON, DOMAIN
+from .lexicon import COMMON, DOMAIN, TITLES
 from .phrases import Span, stem_set
 from .values import MONTHS, Values, squash
 from .words import Is, Token, each, stem
 
 _NAMES = each("name surname caller")
-_TITLES = each("mr mrs ms miss dr")
 _PLACES = each("under for of as cal spel to be nam is read mr mrs ms miss dr find say one hav")
 """What stands right before a name that is told."""
 _NO_NAMES = frozenset(stem(name.lower()) for name in MONTHS) | stem_set(
@@ -23,7 +22,7 @@ _NO_NAMES = frozenset(stem(name.lower()) for name in MONTHS) | stem_set(
 _IT_IS = ["it", "is"]
 _SELF = (["i", "am"], ["that", "is"], ["name", "is"])
 _STRANGERS = each("colleagu manager receptionist supervisor mine speak")
-_BE = each("is as was would read say spel be")
+READS = each("is as was would read say spel be")
 _COURTESY = each("thank you got it get noted okai great perfect right alright so is that for hav i good number booking")
 _THANKS = _COURTESY | each("fin lovely super sur excellent cheer wonderful")
 _SAYS = (["it", "say"], ["it", "read"], ["i", "read"], ["i", "see"])
@@ -52,7 +51,7 @@ def misnamed(
     named_before = -9
     for at, clause in enumerate(heard):
         span = next((span for span in found[at] if span.means.fact in _NAMES and not span.means.loose), None)
-        beside = named_before == clause.sentence and (clause.question or clause.row[0] in _BE)
+        beside = named_before == clause.sentence and (clause.question or clause.row[0] in READS)
         if span is not None:
             named_before = clause.sentence
         titled = (clause.question and "you" in clause.row[:3]) or clause.row[:2] == _IT_IS  # "you are Mr Smith, yes?"
@@ -64,7 +63,7 @@ def misnamed(
             continue
         strange = _strange(clause, own)
         if any(_told(clause, place, span, checked, beside) for place in strange) or (
-            titled and any(clause.row[place - 1 : place] and clause.row[place - 1] in _TITLES for place in strange)
+            titled and any(clause.row[place - 1 : place] and clause.row[place - 1] in TITLES for place in strange)
         ):
             return [mine[0].fact]
     return []
@@ -86,7 +85,7 @@ def names_it(clause: Clause, found: Sequence[Span], earlier: bool) -> bool:
     row = clause.row
     if len(row) < 3:
         return False
-    at = next((at for at, word in enumerate(row[1:4], 1) if word not in _TITLES and word not in _IT), 1)
+    at = next((at for at, word in enumerate(row[1:4], 1) if word not in TITLES and word not in _IT), 1)
     if at >= len(row) or not (clause.words[at].capital and name_like(clause.words[at])):
         return False
     return (earlier and at > 1) or any(span.means.fact in _NAMES and span.lo > at for span in found)
@@ -97,7 +96,7 @@ def _strange(clause: Clause, own: Set[str]) -> list[int]:
     return [
         at
         for at, token in enumerate(clause.words)
-        if (token.capital or (at and clause.row[at - 1] in _TITLES))
+        if (token.capital or (at and clause.row[at - 1] in TITLES))
         and name_like(token)
         and token.text not in own
         and token.text.removesuffix("'s") not in own
@@ -108,7 +107,7 @@ def name_like(token: Token) -> bool:
     """Whether the word could be a name: none of business English, no month."""
     word = token.stem
     plain = token.kind is Is.WORD and len(token.text) > 2 and word not in COMMON and word not in DOMAIN
-    return plain and word not in _TITLES and word not in _NO_NAMES
+    return plain and word not in TITLES and word not in _NO_NAMES
 
 
 def _told(clause: Clause, at: int, span: Span | None, checked: bool, beside: bool) -> bool:
@@ -124,7 +123,7 @@ def _told(clause: Clause, at: int, span: Span | None, checked: bool, beside: boo
     if span is not None:
         if at >= span.hi:
             return at == span.hi or before in _PLACES
-        return at + 1 < len(row) and row[at + 1] in _BE and span.lo - at < 5
+        return at + 1 < len(row) and row[at + 1] in READS and span.lo - at < 5
     return before in _PLACES if checked else beside and before in _PLACES
 
 
@@ -155,7 +154,7 @@ def misheard(clause: Clause, known: Values) -> list[str]:
         last -= 1
     if not last or last == len(row) - 1 or last > 4 or last + 1 not in clause.commas:
         return []
-    if row[0] in _TITLES:
+    if row[0] in TITLES:
         own = known.called
         mine = [value.fact for value in known.of["name"] if value.group in _NAMES]
         strange = last == 1 and name_like(words[1]) and words[1].text.removesuffix("'s") not in own

@@ -6,7 +6,7 @@ Refuses what is told by a verb of doing: that is `deeds.py` and `finishing.py`.
 from __future__ import annotations
 
 from .clauses import Clause
-from .ends import APPROVED, DEED, DONE, KEPT, MODAL, OBSTACLE, PAPERS, PENDING, PROMISE, REFUSED, TICKET, WAIT
+from .ends import ANSWERS, APPROVED, DEED, DONE, KEPT, MODAL, OBSTACLE, PAPERS, PENDING, PROMISE, REFUSED, TICKET, WAIT
 from .lexicon import THIRD
 from .phrases import stem_set
 from .records import THINGS
@@ -39,7 +39,6 @@ _REGRETTING = each("sorri i for that out on for at then too by")
 _COMPLETE = stem_set("complete successful through confirmed processed finalised")
 _COMPLETED = ("complete", "completed", "successful", "through", "confirmed", "processed", "finalised")
 _CHANGES = stem_set("out cancellation refund upgrade change extension correction rebooking payment reversal transfer")
-_NEWS = stem_set("answer decision reply verdict response")
 _LEAVING = each("leav check go depart vacat be")
 _GLADLY = each("can am happi pleas glad delight to hav herebi wil")
 _ABOUT = each("with terms term polici fee number deadlin date onc after when email")
@@ -119,7 +118,7 @@ def sealed(clause: Clause, found: set[str]) -> None:
         found.add(REFUSED)
     elif ("rid" in row and _rid(clause)) or ("confirm" in row[:6] and _hereby(clause)):
         found.add(DONE)
-    elif (row[-1] == "negativ" and not _NEWS.isdisjoint(row)) or (row[0] == "last" and _last_one(clause)):
+    elif (row[-1] == "negativ" and not ANSWERS.isdisjoint(row)) or (row[0] == "last" and _last_one(clause)):
         found.add(REFUSED)
     elif "go" in row and _let_go(clause):
         found.add(DONE)

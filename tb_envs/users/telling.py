@@ -19,7 +19,7 @@ _NO_VERBS = ("ss", "us", "is")
 _ASKING_ON = each("mani much long lat old is are was were do did")
 _OURS = each("you i we me us")
 _PLURALS = each("details digits numbers dates nights rooms guests days addresses names thanks has plus yes as")
-_PROMPTS = each("ask prompt demand query queri")
+PROMPTS = each("ask prompt demand query queri")
 
 
 def tells(clause: Clause) -> bool:
@@ -32,7 +32,7 @@ def tells(clause: Clause) -> bool:
         text = clause.words[1].text
         if text[-1] != "s" or row[1] in _LINKED or text[-2:] in _NO_VERBS or text in _PLURALS:
             return False
-        if row[1] in _PROMPTS or QUESTION_WORDS.isdisjoint(row[2:]):
+        if row[1] in PROMPTS or QUESTION_WORDS.isdisjoint(row[2:]):
             return False
     return _OURS.isdisjoint(row) and "your" not in clause.dets
 

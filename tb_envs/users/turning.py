@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from .associating import hollow
 from .checking import NAMES, are_you
 from .clauses import Clause
+from .lexicon import TITLES
 from .phrases import Span, stem_set, stems
 from .scene import Restated
 from .values import Values
@@ -24,7 +25,6 @@ _CALLING = each("cal reach ring phone callback")
 _NOT_POINTING = each("else goal whole")
 _COUNTS = ("rooms", "nights", "guests")
 _AFTER_MANY = each("would do should shal can may of you i we in al are is wil")
-_TITLES = each("mr mrs ms miss dr")
 _WHICH = (["which", "one"], ["what", "is", "your"], ["what", "are", "they"], ["what", "is", "it"], ["how", "is"])
 """As in "I need a booking number. Which one?", "there is a number on it: what is yours?"."""
 
@@ -108,12 +108,12 @@ def _to_person(clause: Clause) -> bool:
         return clause.question
     if not clause.question and row[:2] != ["you", "are"]:
         return False
-    name = next(at for at, word in enumerate(row) if word in _TITLES) + 1
+    name = next(at for at, word in enumerate(row) if word in TITLES) + 1
     if name + 1 < len(row) and name + 1 not in clause.commas and row[name + 1] not in _AFTER_NAME:
         return row[:2] == ["are", "you"] and clause.question  # "you are Mr Berg's assistant?"
     if "are" in row and "you" in row:
         to = row.index("are")
-        return not _TITLES.isdisjoint(row[to + 1 : to + 3])
+        return not TITLES.isdisjoint(row[to + 1 : to + 3])
     if "i" in row and not _SPEAKING.isdisjoint(row):
         return True
     return not _SELF.isdisjoint(token.text for token in clause.words) or (
@@ -177,7 +177,7 @@ def turned(
         facts = _which_group(heard, at, facts)
     if facts and row[:2] == ["are", "you"] and clause.question and are_you(set(row)):
         facts = [fact for fact in facts if fact[0] not in NAMES] or [("caller", False)]
-    if not _TITLES.isdisjoint(row) and _to_person(clause) and any(value.group == "caller" for value in known.values()):
+    if not TITLES.isdisjoint(row) and _to_person(clause) and any(value.group == "caller" for value in known.values()):
         facts, values.right, values.wrong = [("caller", False)], [], []
     if facts == [("caller", False)] and "what" in row:
         values.right, values.wrong = [], []  # "what are you to him, his wife?"

@@ -10,10 +10,10 @@ from __future__ import annotations
 from .asking import mentions, restates
 from .checking import STAFF, beside, claimed, of_a_phone, only_named, others_name, stranger
 from .clauses import Clause, clauses
-from .consents import commands
+from .consents import TAGS, commands
 from .framing import Frame, frame_of
 from .heard import Sentence, Understood
-from .lexicon import ACTION_OF, NEED_VERBS, QUESTION_WORDS
+from .lexicon import ACTION_OF, NEED_VERBS, QUESTION_WORDS, TITLES
 from .moods import CHECKED, gist, offers, prefers
 from .outcomes import outcomes
 from .parting import TALKING, introduces, parts, took_over
@@ -35,7 +35,6 @@ from .wishing import VERBS, cue
 from .words import Is, each, tokens
 
 _ACTING = ACTION_OF.keys()
-_TITLES = each("mr mrs ms miss dr")
 _HOW_ABOUT = ["how", "about"]
 _GONE = ("gone", "taken", "occupied", "sold", "unavailable")
 _BOOKED = each("register book record list note enter file noted fil")
@@ -45,7 +44,6 @@ _DAYS = frozenset(("date", "time"))
 _HANDED = frozenset(("pending",))
 _OPEN = each("hav do how what where why who")
 """Beginnings of a question that does not check the value named in it."""
-_TAGS = each("correct right yes accurat true okai")
 _PRICING = each("pay spend pric most maximum limit budget")
 _CHOSEN_KINDS = ("text", "place")
 _NUMBER = [("booking", True)]
@@ -301,7 +299,7 @@ class Reading:
         about = {known[fact].group for fact in (*right, *values.wrong)}
         if QUESTION_WORDS.isdisjoint(row):
             facts = [fact for fact in facts if fact[0] not in about]
-        if facts and not values.wrong and not _TITLES.isdisjoint(row):
+        if facts and not values.wrong and not TITLES.isdisjoint(row):
             values.right = []  # "could you give me Mr Berg's number?"
         else:
             out.checking = True
@@ -384,4 +382,4 @@ def _tagged(clause: Clause) -> bool:
     last = len(row) - 1
     if commands(row):
         return False
-    return last > 2 and row[-1] in _TAGS and last in clause.commas and QUESTION_WORDS.isdisjoint(row)
+    return last > 2 and row[-1] in TAGS and last in clause.commas and QUESTION_WORDS.isdisjoint(row)

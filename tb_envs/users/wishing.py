@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 
 from .clauses import Clause
+from .consents import TAGS
 from .demanding import (
-    CURRENCY,
     FRAMES,
     GAVE,
     HEADING,
@@ -29,9 +29,9 @@ from .demanding import (
     on_file,
     searches,
 )
-from .lexicon import ASK_VERBS, COMMANDS, GET_VERBS, LOOK, NEED_VERBS, QUESTION_WORDS
+from .lexicon import ASK_VERBS, COMMANDS, CURRENCY, GET_VERBS, LOOK, NEED_VERBS, QUESTION_WORDS
 from .phrases import Span, stem_set
-from .telling import happens, tells, without
+from .telling import PROMPTS, happens, tells, without
 from .words import Is, each
 
 _AGENT = each("i we me us they he she manager system team")
@@ -55,7 +55,6 @@ _OTHER_VERBS = (
     )
 )
 _BEEN = each("been was were")
-_TAGS = each("correct right yes okai accurat true")
 _NO_COMMAND = (
     VERBS
     | _ELSEWHERE
@@ -65,7 +64,6 @@ _NO_COMMAND = (
     )
 )
 _NONE = each("no not nothing none neither nobody never")
-_PROMPTS = each("ask prompt demand query queri")
 _US_FOR = each("for me us")
 _FILLED = stem_set("fill complete supply name add include")
 _EXPLAINING = (["it", "start"], ["it", "begin"], ["it", "is"], ["it", "look"], ["you", "can"], ["you", "find"])
@@ -73,7 +71,7 @@ _TELLS = each("says said shows showed showing states stated tells telling told s
 _WOULD = each("i we would should wil do")
 _LINKING = each("is are was were")
 _MINE = each("i we")
-_CUES = QUESTION_WORDS | ASK_VERBS | COMMANDS | NEED_VERBS | MODAL | _PROMPTS | each("be must would request")
+_CUES = QUESTION_WORDS | ASK_VERBS | COMMANDS | NEED_VERBS | MODAL | PROMPTS | each("be must would request")
 """Words that may make a clause an ask."""
 _RELATES = _AUX | each("i we you they it he she")
 _FOUND = stem_set("find see have notice discover")
@@ -158,7 +156,7 @@ def cue(clause: Clause, inherits: bool = False, found: Sequence[Span] = (), begi
             )
             or (word == "be" and at and row[at - 1] in ("must", "to", "should", "shal") and _stated(clause, at + 1))
             or (
-                word in _PROMPTS
+                word in PROMPTS
                 and at
                 and (row[at - 1] in _TOOLS or row[at - 1] == "it")
                 and (at + 1 == size or row[at + 1] in _US_FOR)
@@ -191,7 +189,7 @@ def cue(clause: Clause, inherits: bool = False, found: Sequence[Span] = (), begi
             or clause.question
             or ((begins or 0 in clause.colons) and (thanks == size or last) and "greet" not in labels)
         )
-    return clause.question and "consent" not in labels and row[-1] not in _TAGS
+    return clause.question and "consent" not in labels and row[-1] not in TAGS
 
 
 def _requests(before: list[str]) -> bool:
