@@ -12,6 +12,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -34,9 +35,6 @@ class Chain:
         preset, overrides: the settings as they were given; each stage is told them again.
         out: the run's folder.
         say: told what begins.
-
-    Attributes:
-        seconds: of each stage, on the clock and of the processors.
     """
 
     def __init__(
@@ -46,7 +44,7 @@ class Chain:
             raise UsageError("from_nothing makes its own model: leave model.path and model.checkpoint, or set it false")
         self.config, self.out, self._say = config, out, say
         self._given = ["--preset", preset, *_set(overrides)]
-        self.seconds: dict[str, dict[str, float]] = {}
+        self._writing = threading.Lock()
 
     def run(self) -> None:
         """All stages that are left.
@@ -82,16 +80,18 @@ class Chain:
             for half in [two.submit(self._evaluate, "trained", trained, names[at::2]) for at in (0, 1)]:
                 half.result()
         self._do("report", ["report", str(out)])
-        (out / "stages.json").write_text(json.dumps(self.seconds, indent=1) + "\n", "utf-8")
 
     def _gate(self, start: Path) -> None:
         """Say whether the start, as it was before its habits, is good enough."""
-        file = self.out / "gate.jsonl"
-        if not file.exists():
-            split = ["--split", f"fresh:{self.config.held_out.gate}", "--greedy"]
-            settings = [*self._given, *_set([f"model.checkpoint={start}"])]
-            self._do("gate", ["evaluate", *settings, *split, "--out", str(file)])
-            self._say(gate(read_trials(file).rows)[1])
+        verdict, file = self.out / "gate.json", self.out / "gate.jsonl"
+        if verdict.exists():
+            return
+        split = ["--split", f"fresh:{self.config.held_out.gate}", "--greedy"]
+        settings = [*self._given, *_set([f"model.checkpoint={start}"])]
+        self._do("gate", ["evaluate", *settings, *split, "--out", str(file)])
+        passed, told = gate(read_trials(file).rows)
+        verdict.write_text(json.dumps({"passed": passed, "told": told}, indent=1) + "\n", "utf-8")
+        self._say(told)
 
     def evaluations(self) -> dict[str, list[str]]:
         """Name → what of `tbx evaluate`, of those that are wanted."""
@@ -125,8 +125,22 @@ class Chain:
         if code:
             tail = "\n".join(log.read_text("utf-8", "replace").splitlines()[-8:])
             raise ThinkingBoxError(f"{name} ended with {code} ({log}):\n{tail}")
-        clock = time.perf_counter() - began
-        self.seconds[name] = {"clock": round(clock, 1), "processors": round(used.ru_utime + used.ru_stime, 1)}
+        self._spent(name, time.perf_counter() - began, used.ru_utime + used.ru_stime)
+
+    @property
+    def seconds(self) -> dict[str, dict[str, float]]:
+        """Stage → seconds on the clock and of the processors, those before a resume included."""
+        file = self.out / "stages.json"
+        return json.loads(file.read_text("utf-8")) if file.exists() else {}
+
+    def _spent(self, name: str, clock: float, processors: float) -> None:
+        """Keep a stage's seconds at once, together with those that it took before the run was resumed."""
+        with self._writing:
+            seconds = self.seconds
+            before = seconds.get(name, {"clock": 0.0, "processors": 0.0})
+            more = {"clock": clock, "processors": processors}
+            seconds[name] = {part: round(before[part] + more[part], 1) for part in more}
+            (self.out / "stages.json").write_text(json.dumps(seconds, indent=1) + "\n", "utf-8")
 
 
 def _set(overrides: Sequence[str]) -> list[str]:

@@ -117,7 +117,9 @@ def _from_nothing(args: argparse.Namespace, config: Any, folder: Path) -> int:
 
     if args.on_benchmark:
         raise UsageError("from_nothing trains on no benchmark: run its stages one by one")
-    chain = Chain(config, args.preset, args.set, folder, lambda name: print(name, file=sys.stderr, flush=True))
+    chain = Chain(
+        config, args.preset, args.set, folder, lambda text: print(f"{text}\n", end="", file=sys.stderr, flush=True)
+    )
     chain.run()
     if args.json:
         print(json.dumps({"out": str(folder), "note": config.note, "seconds": chain.seconds}))

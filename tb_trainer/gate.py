@@ -39,7 +39,6 @@ def gate(rows: Iterable[dict[str, Any]]) -> tuple[bool, str]:
             f"{name} ({sum(trials)} of {len(trials)})" for name, trials in low.items()
         )
     passed = rate >= START and not low
-    return (
-        passed,
-        told if passed else f"{told}. More warmstart.steps may help",
-    )
+    if not passed:
+        told += ". More warmstart.steps may help"
+    return passed, told

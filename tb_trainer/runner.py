@@ -7,9 +7,7 @@ long as the runner. Refuses to retry and to group: what a system error broke is 
 
 from __future__ import annotations
 
-import asyncio
 import queue
-import threading
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
@@ -21,6 +19,7 @@ from tb_envs.errors import BackendError, UsageError, UserError
 from tb_envs.settings import Settings
 from tb_envs.task import get_task
 from tb_envs.transcript import transcript
+from tb_trainer.background import Loop, Step
 from tb_trainer.engines import Engine, Key, Request, Turn
 from tb_trainer.render import Renderer
 from tb_trainer.tokens import Trajectory
@@ -118,7 +117,7 @@ class _Seat:
         self.job, self.episode = job, episode
         self.rollout = Rollout(job)
         self.since = 0.0
-        self.step: _Step | None = None
+        self.step: Step | None = None
 
 
 class Runner:
@@ -155,7 +154,7 @@ class Runner:
         self._finished: list[Rollout] = []
         self._writing = 0
         self._answered: queue.SimpleQueue[_Seat] = queue.SimpleQueue()
-        self._loop = None if inline else _Loop()
+        self._loop = None if inline else Loop()
 
     @property
     def live(self) -> int:
@@ -345,59 +344,6 @@ class Runner:
             seat.step.give_up(seat.episode.close)
         else:
             seat.episode.close()
-
-
-class _Step:
-    """A step of an episode on the event loop; `then` is called when it has let go, if it was given up."""
-
-    def __init__(self, step: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop) -> None:
-        self.then: Callable[[], None] | None = None
-        self._ended = False
-        self._loop = loop
-        self.future = asyncio.run_coroutine_threadsafe(self._run(step), loop)
-
-    async def _run(self, step: Coroutine[Any, Any, Any]) -> Any:
-        try:
-            return await step
-        finally:
-            self._ended = True
-            self._let_go()
-
-    def _let_go(self) -> None:
-        if self._ended and self.then is not None:
-            self.then()
-            self.then = None
-
-    def give_up(self, then: Callable[[], None]) -> None:
-        """Cancel the step."""
-        self.then = then
-        self.future.cancel()
-        self._loop.call_soon_threadsafe(self._let_go)
-
-
-class _Loop:
-    """An event loop in a thread of its own."""
-
-    def __init__(self) -> None:
-        self.loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self.loop.run_forever, name="episodes", daemon=True)
-        self._thread.start()
-
-    def submit(self, step: Coroutine[Any, Any, Any]) -> _Step:
-        """Run a step there."""
-        return _Step(step, self.loop)
-
-    def close(self) -> None:
-        """Let cancelled steps end, then stop the loop and its thread."""
-        asyncio.run_coroutine_threadsafe(_settle(), self.loop).result()
-        self.loop.call_soon_threadsafe(self.loop.stop)
-        self._thread.join()
-        self.loop.close()
-
-
-async def _settle() -> None:
-    others = asyncio.all_tasks() - {asyncio.current_task()}
-    await asyncio.gather(*others, return_exceptions=True)
 
 
 def _harness(messages: Any) -> int:

@@ -84,7 +84,8 @@ def together(processes: int, work: Work, *arguments: Any) -> Any:
             _join(folder, 0, processes)
             found = work(*arguments, team=Team(0, processes))
         except RuntimeError as error:
-            raise ThinkingBoxError(f"a warm start in {processes} processes broke: {_last(folder) or error}") from error
+            said = _last(folder) if any(map(_failed, helpers)) else ""
+            raise ThinkingBoxError(f"a warm start in {processes} processes broke: {said or error}") from error
         finally:
             with suppress(ValueError, AssertionError):  # it was never made
                 torch.distributed.destroy_process_group()
@@ -110,10 +111,15 @@ def _await(folder: Path, helpers: Sequence[subprocess.Popen[bytes]]) -> None:
 
 
 def _join(folder: Path, rank: int, size: int) -> None:
-    # By name the machine may be known under an address that it does not listen on.
-    if sys.platform in LOOPBACK:
-        os.environ.setdefault("GLOO_SOCKET_IFNAME", LOOPBACK[sys.platform])
-    torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=size)
+    # By name the machine may be known under an address that it does not listen on. Read when the group is made only.
+    own = "GLOO_SOCKET_IFNAME" not in os.environ and sys.platform in LOOPBACK
+    if own:
+        os.environ["GLOO_SOCKET_IFNAME"] = LOOPBACK[sys.platform]
+    try:
+        torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=size)
+    finally:
+        if own:
+            del os.environ["GLOO_SOCKET_IFNAME"]
 
 
 def _end(helper: subprocess.Popen[bytes]) -> None:
@@ -122,6 +128,13 @@ def _end(helper: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         helper.kill()
         helper.wait()
+
+
+def _failed(helper: subprocess.Popen[bytes]) -> bool:
+    """Whether it is the helper that broke; one that waits for this process has not."""
+    with suppress(subprocess.TimeoutExpired):
+        return helper.wait(1.0) != 0
+    return False
 
 
 def _last(folder: Path) -> str:

@@ -18,6 +18,7 @@ from torch.nn import functional
 
 from tb_envs.authoring.rng import Rng
 from tb_envs.errors import UsageError
+from tb_trainer.grpo import Example, pad
 from tb_trainer.schema import TrainConfig
 from tb_trainer.sharing import Team, together
 from tb_trainer.tokens import Trajectory
@@ -71,14 +72,8 @@ def learn(
                 model.save_pretrained(keep)
             schedule.base_lrs = [rate * options.noisy_rate for rate in schedule.base_lrs]
         dealt = batches(rows, options.batch, Rng("warm start", config.seed, name))
-        if name == "clean" and options.short_steps:
-            short = [part for row in rows if 1 in (part := beginning(row, options.short_tokens)).sampled[1:]]
-            if not short:
-                raise UsageError(
-                    f"warmstart.short_tokens {options.short_tokens}: nothing is learned so early in a talk"
-                )
-            first = batches(short, options.short_batch, Rng("warm start", config.seed, "short"))
-            dealt = chain(islice(first, options.short_steps), dealt)
+        if name == "clean":
+            dealt = chain(islice(beginnings(config, rows), options.short_steps), dealt)
         for batch in islice(dealt, steps):
             tokens = sum(sum(row.sampled[1:]) for row in batch)
             mine, loss = team.share(batch), 0.0
@@ -99,6 +94,20 @@ def learn(
     return losses
 
 
+def beginnings(config: TrainConfig, rows: Sequence[Trajectory]) -> Iterator[list[Trajectory]]:
+    """Batches, without end, of the first tokens of demonstrations.
+
+    Raises:
+        UsageError: nothing is learned in them.
+    """
+    options = config.warmstart
+    parts = [beginning(row, options.short_tokens) for row in rows]
+    learned = [part for part in parts if 1 in part.sampled[1:]]
+    if not learned:
+        raise UsageError(f"warmstart.short_tokens {options.short_tokens}: nothing is learned so early in a talk")
+    yield from batches(learned, options.short_batch, Rng("warm start", config.seed, "short"))
+
+
 def beginning(row: Trajectory, tokens: int) -> Trajectory:
     """The first tokens of a demonstration."""
     return Trajectory(row.ids[:tokens], row.sampled[:tokens], row.logprobs[:tokens], row.turns[:tokens])
@@ -106,17 +115,12 @@ def beginning(row: Trajectory, tokens: int) -> Trajectory:
 
 def loss_of(model: Any, rows: Sequence[Trajectory]) -> torch.Tensor:
     """Sum over all learned tokens."""
-    width = max(map(len, rows))
-    ids = torch.zeros(len(rows), width, dtype=torch.long)
-    learned = torch.zeros(len(rows), width, dtype=torch.bool)
-    for at, row in enumerate(rows):
-        ids[at, : len(row)] = torch.tensor(row.ids)
-        learned[at, : len(row)] = torch.tensor(row.sampled, dtype=torch.bool)
+    batch = pad([Example(row, 0.0) for row in rows])
     # What fills a shorter row up stands on its right, where nothing that is learned looks.
-    hidden = model.model(input_ids=ids, use_cache=False).last_hidden_state
-    wanted = learned[:, 1:]
+    hidden = model.model(input_ids=batch.ids, use_cache=False).last_hidden_state
+    wanted = batch.sampled[:, 1:]
     logits = model.lm_head(hidden[:, :-1][wanted])
-    return functional.cross_entropy(logits.float(), ids[:, 1:][wanted], reduction="sum")
+    return functional.cross_entropy(logits.float(), batch.ids[:, 1:][wanted], reduction="sum")
 
 
 def batches(rows: Sequence[Trajectory], size: int, rng: Rng) -> Iterator[list[Trajectory]]:

@@ -1,7 +1,5 @@
 """The compact rendering: exact both ways, additive, short, blind to the answer, with every fact a rule needs."""
 
-# ruff: noqa: E402 (without the extra `train` the tests that import this are passed over)
-
 from __future__ import annotations
 
 import json
@@ -9,10 +7,6 @@ from functools import lru_cache
 from typing import Any
 
 import pytest
-
-for _library in ("torch", "transformers"):
-    pytest.importorskip(_library)
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from trainer_parts import runner
@@ -37,8 +31,6 @@ from tb_trainer.policy import load_policy
 from tb_trainer.reference import WrittenEngine
 from tb_trainer.render import Renderer
 from tb_trainer.runner import Job
-
-pytest.importorskip("tb_hotel")
 
 HOTEL = load_domain("hotel")
 FAMILIES = sorted(HOTEL.families)

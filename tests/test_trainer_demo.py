@@ -1,7 +1,5 @@
 """The demonstration's parts: attention in blocks, the plain loop, habits, the spare list, the order of the stages."""
 
-# ruff: noqa: E402
-
 from __future__ import annotations
 
 import json
@@ -11,10 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-for _library in ("torch", "transformers"):
-    pytest.importorskip(_library)
-
 import torch
 from trainer_parts import TASKS, config
 
@@ -110,10 +104,19 @@ def _breaks(model: object, *, team: Team) -> None:
     torch.distributed.all_reduce(torch.zeros(1))
 
 
+def _fails_first(model: object, *, team: Team) -> None:
+    if team.rank:
+        print("a warning of no importance", flush=True)
+        torch.distributed.all_reduce(torch.zeros(1))
+    raise RuntimeError("no memory is left here")
+
+
 def test_a_helper_that_is_lost_ends_the_work_with_what_it_said(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ThinkingBoxError, match="this helper does not feel well"):
         together(2, _breaks, None)
     assert not torch.distributed.is_initialized()
+    with pytest.raises(ThinkingBoxError, match="no memory is left here"):
+        together(2, _fails_first, None)
     monkeypatch.setattr("sys.executable", "/bin/false")
     with pytest.raises(ThinkingBoxError, match="a helper ended with 1"):
         together(2, _breaks, None)
@@ -195,6 +198,16 @@ def test_a_failed_stage_ends_the_run_with_what_it_said(tmp_path: Path) -> None:
         chain.run()
     with pytest.raises(UsageError, match="from_nothing makes its own model"):
         Chain(load("cpu-demo", ["model.checkpoint=x"]), "cpu-demo", [], tmp_path, print)
+
+
+def test_the_seconds_of_a_stage_outlive_a_resume(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    seconds = list[float]()
+    for _ in range(2):
+        chain = Chain(load("cpu-demo"), "cpu-demo", [], tmp_path, print)  # as a command that goes on
+        chain._do("help", ["tasks", "--help"])
+        seconds.append(chain.seconds["help"]["clock"])
+    assert seconds[1] > seconds[0] > 0
 
 
 def test_a_habit_that_no_task_has_is_refused(tmp_path: Path) -> None:

@@ -5,11 +5,8 @@ from __future__ import annotations
 import random
 from typing import Any
 
-import pytest
-
-pytest.importorskip("torch")
-
 import numpy as np
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -7,11 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-pytest.importorskip("torch")
-
 import gguf  # pyright: ignore[reportMissingImports]
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st

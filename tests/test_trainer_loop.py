@@ -13,9 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-pytest.importorskip("torch")
-
 import torch
 from trainer_parts import CHATTER, IDLE, TASKS, config, reference, sets, written
 

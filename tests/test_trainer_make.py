@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-pytest.importorskip("torch")
-pytest.importorskip("httpx2")
-
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -136,7 +133,7 @@ def test_each_place_has_a_seed_of_its_own(places: list[tuple[int, ...]]) -> None
 
 
 def test_a_server_that_trls_client_cannot_use_is_refused_at_once(monkeypatch: pytest.MonkeyPatch, model: Any) -> None:
-    real = pytest.importorskip("trl.generation.vllm_client").VLLMClient
+    real = importlib.import_module("trl.generation.vllm_client").VLLMClient
     bare = type("Bare", (real,), {"__init__": lambda self, **_: setattr(self, "base_url", "http://a:1")})
     monkeypatch.setattr(bare, "get_server_info", lambda self: {"weight_transfer_config": None})
     monkeypatch.setattr("trl.generation.vllm_client.VLLMClient", bare)

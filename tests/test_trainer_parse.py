@@ -5,9 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
-pytest.importorskip("torch")
-
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 

@@ -8,9 +8,6 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-
-pytest.importorskip("torch")
-
 from trainer_parts import CHATTER, IDLE, TASKS, reference, runner, tokenizer, written
 
 from tb_envs.agents import make_agent

@@ -14,9 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-pytest.importorskip("torch")
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from trainer_parts import CHATTER, IDLE, TASKS, config, reference, tokenizer, written

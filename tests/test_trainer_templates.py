@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from copy import deepcopy
 from functools import lru_cache
@@ -9,9 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-pytest.importorskip("torch")
-
 from trainer_parts import TASKS, reference
 
 from tb_envs.actions import Turn
@@ -73,7 +71,7 @@ def template(name: str) -> str:
     if name == "qwen3_8_forgets":
         kept = "preserve_thinking is undefined or preserve_thinking is true or loop.index0 > ns.last_query_index"
         return template("qwen3_8").replace(kept, "false")
-    return str(getattr(pytest.importorskip("trl.chat_template_utils"), f"{name}_chat_template"))
+    return str(getattr(importlib.import_module("trl.chat_template_utils"), f"{name}_chat_template"))
 
 
 def served(messages: list[dict[str, Any]], renderer: Renderer, thinking: str) -> str:

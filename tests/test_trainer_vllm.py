@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import sys
 import time
@@ -11,10 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-pytest.importorskip("torch")
-pytest.importorskip("httpx2")
-
 import torch
 from trainer_parts import TASKS, reference, runner, sampling, sharp_model, written
 from vllm_double import Trouble, VllmDouble
@@ -375,7 +372,7 @@ class Client:
 def test_trls_client_is_joined_anew_after_a_restart(
     calm: Batch, table: Any, doubles: Any, engines: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = pytest.importorskip("trl.generation.vllm_client").VLLMClient
+    real = importlib.import_module("trl.generation.vllm_client").VLLMClient
     servers = [doubles(table=table, trouble=at({6: "restart"})), doubles(table=table)]
     joined: list[tuple[str, int]] = []
     stand_in = type("Client", (Client,), {"real": real, "joined": joined, "doubles": {s.url: s for s in servers}})
@@ -389,7 +386,6 @@ def test_trls_client_is_joined_anew_after_a_restart(
 
 
 def test_without_vllm_beside_the_trainer_trls_client_is_refused_in_one_line(doubles: Any, engines: Any) -> None:
-    pytest.importorskip("trl")
     with pytest.raises(EngineError, match=r"engine\.sync nccl: .*; or set engine\.sync files"):
         engines(doubles(), sync=NcclSync(51216, device="cpu")).load(sharp_model())
 

@@ -1,17 +1,11 @@
 """A supervised start: demonstrations are exact, graded, and learned on their own tokens only."""
 
-# ruff: noqa: E402
-
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
 import pytest
-
-for _library in ("torch", "transformers", "datasets", "trl"):
-    pytest.importorskip(_library)
-
 import torch
 from trainer_parts import TASKS, config, sets
 

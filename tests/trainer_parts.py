@@ -1,17 +1,10 @@
 """What the trainer's tests share: tiny models, runners on the toy library, written policies."""
 
-# ruff: noqa: E402 (without the extra `train` the tests that import this are passed over)
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
-
-import pytest
-
-for _library in ("torch", "transformers"):
-    pytest.importorskip(_library)
 
 import torch
 
