@@ -3,6 +3,7 @@
 import re
 import unicodedata
 
+
 def fold(text: str) -> str:
     """A name or address without capitals, accents and blanks."""
     plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 from sqlalchemy.orm import DeclarativeBase
 
@@ -73,7 +73,7 @@ class State:
 
 @dataclass(frozen=True)
 class Reading:
-    """A finished episode, read once for all rules. A domain's audit subclasses it and sets `base` and `reads`."""
+    """A finished episode, read once for all rules. A domain's audit subclasses it and sets the class variables."""
 
     case: Case
     _states: dict[int, State] = field(default_factory=dict[int, State])
@@ -81,6 +81,8 @@ class Reading:
     """The declarative base of the domain's tables."""
     reads: ClassVar[tuple[str, ...]]
     """How the names of tools that only read begin."""
+    free_words: ClassVar[tuple[str, ...]] = ()
+    """Arguments in which agents write what they like: two calls that differ only there are the same call."""
 
     # -- the records
 
@@ -155,7 +157,7 @@ class Reading:
     def arguments(self, call: int) -> Mapping[str, Any]:
         """What a call was given."""
         found = (event.data for event in self.case.log if event.kind == "call" and event.call == call)
-        return next(found, {})
+        return _fields(next(found, None))
 
     @cached_property
     def labels(self) -> tuple[tuple[int, str], ...]:
@@ -165,13 +167,17 @@ class Reading:
         """
         found: list[tuple[int, str]] = []
         for at, event in enumerate(self.case.log):
-            if event.kind == "heard" and isinstance(event.data, Mapping):
-                found += [(at, str(label)) for label in event.data.get("acts", ())]
+            if event.kind == "heard":
+                found += [(at, str(label)) for label in _fields(event.data).get("acts", ())]
         return tuple(found)
 
     def labelled(self, *beginnings: str) -> bool:
         """Whether something the customer said was labelled with one of these beginnings."""
         return any(label.startswith(beginnings) for _, label in self.labels)
+
+    def same_call(self, call: Event) -> str:
+        """A text that is equal for two calls of one tool with the same arguments, free words aside."""
+        return same_call(call, *self.free_words)
 
     # -- failures
 
@@ -193,8 +199,9 @@ class Reading:
         found: dict[str, int] = {}
         seen: Counter[str] = Counter()
         for call in self.failures:
-            seen[same_call(call)] += 1
-            if seen[same_call(call)] == 2:
+            text = self.same_call(call)
+            seen[text] += 1
+            if seen[text] == 2:
                 found.setdefault(call.name, call.call)
         return found
 
@@ -205,7 +212,7 @@ class Reading:
         for event in self.case.log:
             if event.kind != "result" or event.ok or event.name.startswith(self.reads) or event.call not in calls:
                 continue
-            if isinstance(event.data, Mapping) and event.data.get("error", {}).get("type") == "temporary_failure":
+            if _fields(_fields(event.data).get("error")).get("type") == "temporary_failure":
                 yield calls[event.call]
 
     def _named(self, table: str, values: tuple[Any, ...] | None) -> Row:
@@ -225,7 +232,12 @@ class Reading:
         return tuple(change for change in found.values() if change.before != change.after)
 
 
-def same_call(call: Event) -> str:
-    """A text that is equal for two calls of one tool with the same arguments, free words aside."""
-    given = {key: value for key, value in dict(call.data).items() if value is not None and key != "description"}
+def _fields(data: Any) -> Mapping[str, Any]:
+    """An event's data if it has named fields; else none."""
+    return cast("Mapping[str, Any]", data) if isinstance(data, Mapping) else {}
+
+
+def same_call(call: Event, *free_words: str) -> str:
+    """A text that is equal for two calls of one tool with the same arguments, these aside."""
+    given = {key: value for key, value in dict(call.data).items() if value is not None and key not in free_words}
     return call.name + json.dumps(given, sort_keys=True, default=str)

@@ -5,12 +5,13 @@ Refuses to know which calls a policy asks for: a domain names its tools.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tb_envs.authoring import Call, Mistake, Step, call, mistake
 from tb_envs.grading.expectations import Expectation
+from tb_envs.grading.verdict import NOTHING_ELSE
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,21 @@ def postponed(steps: Sequence[Step], tools: Sequence[str], until: Sequence[str])
     """The script with the calls of `tools` moved, in their order, to just before the first call of `until`."""
     late = [step for step in steps if is_call(step, *tools)]
     return before(without(steps, *tools), until, *late)
+
+
+def possible(
+    mistakes: Iterable[tuple[str, Mistake]], solution: Sequence[Step], expects: Sequence[Expectation]
+) -> dict[str, Mistake]:
+    """Those of these mistakes, by title, that do something else than the solution and fail only checks that it has."""
+    names, right = {item.name for item in expects} | {NOTHING_ELSE}, list(solution)
+    return {title: item for title, item in mistakes if item.fails <= names and list(item.does) != right}
+
+
+def tempted(
+    steps: Sequence[Step], records: Sequence[str], *wrongs: tuple[str, Expectation, Step]
+) -> dict[str, Mistake]:
+    """One mistake for each (title, guard, step): the script does that too, before its `records`; the guard says so."""
+    return {title: mistake(before(steps, records, step), guard.name) for title, guard, step in wrongs}
 
 
 def forgotten(steps: Sequence[Step], *tools: str) -> dict[str, Mistake]:
