@@ -195,6 +195,8 @@ class Complaint(Base):
     finding: Mapped[str]
     received_on: Mapped[str]
     answered_on: Mapped[str | None]
+    news: Mapped[str | None] = free()
+    """What the customer brought when it was opened again."""
 
 
 class Compensation(Base):
