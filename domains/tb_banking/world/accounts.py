@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from tb_banking import policy
 from tb_banking.models import Account, Balance, Deposit, Entry, Fee, Hold, Limit, Rate
 from tb_banking.models.kinds import (
     AccountKind,
@@ -75,7 +76,7 @@ class Accounts(People):
         Args:
             holder: the customer whose it is.
             kind: current, savings, youth.
-            opened_days: how long ago it was opened; drawn 200 to 2,400 days.
+            opened_days: how long ago it was opened; drawn 200 to 2,400 days, not before the holder came.
             balance: in cents, what stands on it now; drawn 600 to 7,000 dollars. A closed account has none.
             overdraft: how far it may go below zero, in cents.
             status: active or closed.
@@ -84,7 +85,8 @@ class Accounts(People):
         number = self._digits("########")
         while number in self._used("accounts", "number") or number[0] == "0":
             number = self._digits("########")
-        opened = self.day(-(opened_days if opened_days is not None else self.between(200, 2_400)))
+        drawn = max(self.day(-self.between(200, 2_400)), holder.profile.since)
+        opened = drawn if opened_days is None else self.day(-opened_days)
         account = self.insert(
             Account,
             number=number,
@@ -276,8 +278,7 @@ class Accounts(People):
         self.book(acct.id, "transfer_out", -cents, f"{opened_on}T07:00:00Z", f"To term deposit {row.id}")
         if status != "active":
             end = last if status == "matured" else first + (min(last, self.today) - first) * 2 // 3
-            earned = (cents * rate * (end - first).days * 2 + 3_650_000) // 7_300_000
-            paid = cents + earned - (penalty or 0)
+            paid = cents + policy.deposit_interest(cents, rate, (end - first).days) - (penalty or 0)
             self.book(acct.id, "deposit_payout", paid, f"{end}T07:00:00Z", f"Term deposit {row.id} paid out")
         return row
 

@@ -60,7 +60,7 @@ class Cards(Accounts):
             freeze_reason: of a frozen card; ``precaution`` if not given.
             frozen_days: how long ago it was frozen; drawn 1 to 5 days.
             frozen_minutes: further minutes; the moment is then exact.
-            issued_days: how long ago it was issued; drawn 60 to 900 days.
+            issued_days: how long ago it was issued; drawn 60 to 900 days, not before the account was opened.
             expires_in: in how many days it expires; drawn 200 to 1,100 (in the past, for an expired one).
             replaces: the card that this one came for.
             replace_reason: why that card was replaced; needed with `replaces`.
@@ -74,6 +74,7 @@ class Cards(Accounts):
             raise DomainError("replace a card by placing another one with `replaces` and `replace_reason`")
         frozen = status == "frozen"
         until = expires_in if expires_in is not None else -self.between(5, 90) if status == "expired" else None
+        drawn = self.day(-self.between(60, 900))
         if replaces is not None:
             self.update(Card, replaces.id, status="replaced", replace_reason=replace_reason)
         return self.insert(
@@ -82,7 +83,7 @@ class Cards(Accounts):
             customer_id=owner.id,
             ending=ending or self._ending(acct, owner),
             status=status,
-            issued_on=self.day(-(issued_days if issued_days is not None else self.between(60, 900))),
+            issued_on=self.day(-issued_days) if issued_days is not None else max(drawn, acct.account.opened_on),
             expires_on=self.day(until if until is not None else self.between(200, 1_100)),
             frozen_at=self._time(frozen_days, frozen_minutes, 1, 5) if frozen else None,
             freeze_reason=(freeze_reason or "precaution") if frozen else None,
