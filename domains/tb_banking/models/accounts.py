@@ -40,6 +40,8 @@ class Account(Base):
     opened_on: Mapped[str]
     overdraft_cents: Mapped[int]
     currency: Mapped[str]
+    payout_to: Mapped[str | None] = mapped_column(ForeignKey("accounts.id"))
+    """Of a closed account: which one took its balance."""
 
 
 class Balance(Base):

@@ -1,6 +1,6 @@
 """Accounts: what is on them, what is held, how much may leave them; and how one is closed."""
 
-from sqlalchemy import Select, bindparam, exists, or_, select, update
+from sqlalchemy import ColumnElement, Integer, Select, Table, bindparam, exists, or_, select, type_coerce, update
 
 from tb_banking.models import (
     Account,
@@ -90,28 +90,23 @@ _limit_view = table_viewer("limit", Limit)
 _HOLDS = select(HOLDS).where(HOLDS.c.account_id == bindparam("key")).order_by(HOLDS.c.placed_at.desc(), HOLDS.c.id)
 _ALL_LIMITS = select(LIMITS).where(LIMITS.c.account_id == bindparam("key")).order_by(LIMITS.c.id)
 
-_IN_THE_WAY = select(
+
+def _has(table: Table, *where: ColumnElement[bool]) -> ColumnElement[int]:
+    return type_coerce(exists().where(table.c.account_id == BALANCES.c.id, *where), Integer).label(table.name)
+
+
+_IN_THE_WAY: Select = select(
     BALANCES.c.booked_cents,
-    exists().where(HOLDS.c.account_id == BALANCES.c.id, HOLDS.c.status == "active").label("holds"),
-    exists()
-    .where(
-        DISPUTES.c.account_id == BALANCES.c.id,
-        or_(DISPUTES.c.stage == "filed", DISPUTES.c.stage == "contested", DISPUTES.c.stage == "escalated"),
-    )
-    .label("disputes"),
-    exists()
-    .where(
-        TRANSFERS.c.account_id == BALANCES.c.id,
-        or_(TRANSFERS.c.status == "scheduled", TRANSFERS.c.status == "pending"),
-    )
-    .label("transfers"),
-    exists().where(ORDERS.c.account_id == BALANCES.c.id, ORDERS.c.status != "cancelled").label("orders"),
+    _has(HOLDS, HOLDS.c.status == "active"),
+    _has(DISPUTES, or_(*(DISPUTES.c.stage == stage for stage in ("filed", "contested", "escalated")))),
+    _has(TRANSFERS, or_(TRANSFERS.c.status == "scheduled", TRANSFERS.c.status == "pending")),
+    _has(ORDERS, ORDERS.c.status != "cancelled"),
 ).where(BALANCES.c.id == _on_account)
 _OBSTACLES = {
     "holds": "an active hold",
     "disputes": "a dispute that is filed, contested or escalated",
     "transfers": "a transfer that is scheduled or pending",
-    "orders": "a standing order that is active or paused",
+    "standing_orders": "a standing order that is active or paused",
 }
 _EXPIRE_CARDS = (
     update(CARDS)
@@ -150,7 +145,7 @@ def get_account(db: Db, account_id: Identifier) -> Json:
 
     `customer_id`, the names, `segment` and `kyc_status` are the holder's. `balance` is what is posted, `held` what
     active holds set aside, `available` the balance less what is held; the overdraft is in none of them. The
-    `customer_id` of a card is the person who carries it.
+    `customer_id` of a card is the person who carries it. `payout_to` is where the balance of a closed account went.
 
     Args:
         account_id: the account, e.g. `AC-10231`.
@@ -281,7 +276,7 @@ def close_account(db: Db, account_id: Identifier, payout_account_id: Identifier 
 
     Args:
         account_id: the account that is closed, e.g. `AC-10231`.
-        payout_account_id: the account that takes the balance; needed if there is one.
+        payout_account_id: another account of the same holder, which takes the balance; needed if there is one.
     """
     account = open_account(db, account_id)
     state = db.query(_IN_THE_WAY, {"account_id": account_id})[0]
@@ -289,17 +284,19 @@ def close_account(db: Db, account_id: Identifier, payout_account_id: Identifier 
         require(not getattr(state, name), f"Account {account_id} cannot be closed: there is {words}.")
     balance = state.booked_cents
     require(balance >= 0, f"Account {account_id} cannot be closed: its balance is {show_money(balance)}.")
-    if balance > 0:
-        _pay_out(db, account, balance, payout_account_id)
+    paid_to = _pay_out(db, account, balance, payout_account_id) if balance > 0 else None
     db.write(_EXPIRE_CARDS, {"of_account": account_id})
-    db.update(Account, account_id, status="closed")
+    db.update(Account, account_id, status="closed", payout_to=paid_to)
     return get_account(db, account_id)
 
 
-def _pay_out(db: Db, account: Found, cents: int, target_id: str | None) -> None:
+def _pay_out(db: Db, account: Found, cents: int, target_id: str | None) -> str:
     if target_id is None:
         raise ToolError(f"`payout_account_id` is missing: {show_money(cents)} on {account.id} must go to an account.")
     require(target_id != account.id, "`payout_account_id` is the account that is to be closed; name another one.")
     target = open_account(db, target_id)
+    same = target.customer_id == account.customer_id
+    require(same, f"`payout_account_id`: {target_id} is not an account of the holder of {account.id}.")
     post(db, account.id, "transfer_out", -cents, f"Balance to {target.number}")
     post(db, target.id, "transfer_in", cents, f"Balance of {account.number}")
+    return target.id

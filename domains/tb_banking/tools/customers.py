@@ -1,7 +1,5 @@
 """Customers: their profiles, and what passed between them and the bank."""
 
-from functools import reduce
-
 from sqlalchemy import ColumnElement, bindparam, func, select
 
 from tb_banking.models import Account, ContactNote, Customer, Mandate, SecureMessage
@@ -17,11 +15,13 @@ customers = Toolset("customers", "Customer profiles, secure messages and contact
 
 CUSTOMERS, MESSAGES, NOTES = core_table(Customer), core_table(SecureMessage), core_table(ContactNote)
 ACCOUNTS, MANDATES = core_table(Account), core_table(Mandate)
-BANK = "service@marrambank.example"
+BANK = "service@marram.example"
 
 
 def _without(column: ColumnElement[str], signs: str) -> ColumnElement[str]:
-    return reduce(lambda text, sign: func.replace(text, sign, ""), signs, column)
+    for sign in signs:
+        column = func.replace(column, sign, "")
+    return column
 
 
 _FOUND = ["id", "first_name", "surname", "city"]

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any, get_args
 
-from sqlalchemy import ColumnElement, Integer, Select, bindparam, cast, func, select
+from sqlalchemy import ColumnElement, FromClause, Integer, Select, bindparam, cast, func, literal_column, select
 
 from tb_banking.models import (
     Account,
@@ -47,22 +47,20 @@ DAY = timedelta(hours=24)
 _segment = select(CUSTOMERS.c.segment).where(CUSTOMERS.c.id == ACCOUNTS.c.customer_id).scalar_subquery()
 
 
-def _over_all_accounts(value: ColumnElement[Any], owner: ColumnElement[str], *where: ColumnElement[bool]) -> Any:
-    """A figure over rows on any account of the same holder; `owner` is the rows' account."""
-    holder = ACCOUNTS.alias()
-    same = select(holder.c.id).where(holder.c.customer_id == ACCOUNTS.c.customer_id)
-    return select(value).where(owner.in_(same), *where).correlate(ACCOUNTS).scalar_subquery()
+def _of_holder(rows: FromClause, value: ColumnElement[Any], *where: ColumnElement[bool]) -> Any:
+    """A figure over the rows on all accounts of the same holder."""
+    own = ACCOUNTS.alias()
+    joined = own.join(rows, rows.c.account_id == own.c.id)
+    holder = own.c.customer_id == ACCOUNTS.c.customer_id
+    return select(value).select_from(joined).where(holder, *where).correlate(ACCOUNTS).scalar_subquery()
 
 
 _since = bindparam("since")
-_FILED = _over_all_accounts(func.count(), DISPUTES.c.account_id, DISPUTES.c.filed_on >= _since)
-_LOST = _over_all_accounts(
-    func.count(), DISPUTES.c.account_id, DISPUTES.c.stage == "lost", DISPUTES.c.settled_on >= _since
-)
-_WRITTEN_OFF = _over_all_accounts(func.count(), PAID.c.account_id, PAID.c.kind == "write_off", PAID.c.paid_at >= _since)
-_LAST_GOODWILL = _over_all_accounts(
-    func.max(FEES.c.reversed_at), FEES.c.account_id, FEES.c.reverse_reason == "goodwill"
-)
+_disputed, _refunded, _charged = DISPUTES.alias(), PAID.alias(), FEES.alias()
+_FILED = _of_holder(_disputed, func.count(), _disputed.c.filed_on >= _since)
+_LOST = _of_holder(_disputed, func.count(), _disputed.c.stage == "lost", _disputed.c.settled_on >= _since)
+_WRITTEN_OFF = _of_holder(_refunded, func.count(), _refunded.c.kind == "write_off", _refunded.c.paid_at >= _since)
+_LAST_GOODWILL = _of_holder(_charged, func.max(_charged.c.reversed_at), _charged.c.reverse_reason == "goodwill")
 
 _of_entry = DISPUTES.alias()
 _PAYMENT: Select = (
@@ -77,7 +75,12 @@ _PAYMENT: Select = (
         )
         .scalar_subquery()
         .label("alert_level"),
-        select(func.max(_of_entry.c.id)).where(_of_entry.c.entry_id == ENTRIES.c.id).scalar_subquery().label("dispute"),
+        select(_of_entry.c.id)
+        .where(_of_entry.c.entry_id == ENTRIES.c.id)
+        .order_by(_of_entry.c.filed_on.desc(), _of_entry.c.id.desc())
+        .limit(literal_column("1"))
+        .scalar_subquery()
+        .label("dispute"),
         _FILED.label("filed"),
         _LOST.label("lost"),
     )

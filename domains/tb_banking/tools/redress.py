@@ -116,12 +116,14 @@ def pay_compensation(
 
     Args:
         account_id: the account that gets the money, e.g. `AC-10231`.
-        kind: what it is paid for.
+        kind: `write_off` for a dispute, `delay` or `trouble` for a complaint.
         amount: how much, in USD, e.g. 25.00.
-        complaint_id: the complaint it is for; without it, give `dispute_id`.
-        dispute_id: the dispute it is for; without it, give `complaint_id`.
+        complaint_id: the complaint it is for, if it is for one.
+        dispute_id: the dispute it is for, if it is for one.
     """
     require(bool(complaint_id) != bool(dispute_id), "Give either `complaint_id` or `dispute_id`.")
+    cause_of = "dispute" if kind == "write_off" else "complaint"
+    require(bool(dispute_id) == (cause_of == "dispute"), f"`kind`: {kind} is paid for a {cause_of}; give its id.")
     require_positive(amount)
     cause = db.one(Complaint, complaint_id) if complaint_id else db.one(Dispute, dispute_id or "")
     name = "complaint_id" if complaint_id else "dispute_id"
