@@ -11,7 +11,19 @@ from decimal import Decimal
 
 from tb_banking import policy
 from tb_banking.models import Card, Entry, Merchant, SignOffRule
-from tb_banking.models.kinds import FreezeReason, KycStatus, PayeeCheck, Segment, TransferStatus
+from tb_banking.models.kinds import (
+    AlertLevel,
+    AlertStatus,
+    FreezeReason,
+    KycStatus,
+    Method,
+    PayeeCheck,
+    ReplaceReason,
+    Scope,
+    Segment,
+    Switch,
+    TransferStatus,
+)
 from tb_banking.seed_data import (
     CASES,
     COMPLAINTS,
@@ -94,7 +106,8 @@ def place_bank(w: BankWorld) -> None:
 
 def place_customers(w: BankWorld) -> list[Home]:
     """Customers of all segments, each with a current account and a card; some are near duplicates of another."""
-    plan = w.rng.shuffled([segment for segment, count in SEGMENTS for _ in range(count)])
+    all_of_them: list[Segment] = [segment for segment, count in SEGMENTS for _ in range(count)]
+    plan = w.rng.shuffled(all_of_them)
     homes: list[Home] = []
     for place, segment in enumerate(plan):
         surname = SURNAMES[place % len(SURNAMES)]
@@ -131,10 +144,10 @@ def place_home(w: BankWorld, person: Person, *, opened_days: int | None) -> Home
         balance=-w.between(9_00, OVERDRAFTS[person.segment] // 2) if overdrawn else w.between(low, high),
         overdraft=OVERDRAFTS[person.segment] if overdrawn or w.chance(0.3) else 0,
     )
-    abroad = w.pick("on", "off", "off")
+    abroad: Switch = w.pick("on", "off", "off")
     card = w.card(acct, abroad=abroad, cash_abroad="on" if abroad == "on" and w.chance(0.4) else "off")
     if w.chance(0.14):
-        reason = w.pick("lost", "stolen", "damaged", "misused")
+        reason: ReplaceReason = w.pick("lost", "stolen", "damaged", "misused")
         card = w.card(acct, replaces=card, replace_reason=reason, issued_days=w.between(9, 55), abroad=abroad)
     return Home(person, acct, card)
 
@@ -159,7 +172,7 @@ def place_families(w: BankWorld, homes: list[Home]) -> None:
         helper = w.pick(*(h.person for h in homes if h.person.id != home.person.id))
         until = (None, w.day(200), w.day(-40), None)[place % 4]
         status = "ended" if place % 4 == 3 else "active"
-        scope = w.pick("view", "pay", "full")
+        scope: Scope = w.pick("view", "pay", "full")
         w.mandate(home.acct, helper, "attorney", scope=scope, valid_until=until, status=status)
     for home in homes[10::24]:
         gone = w.account(home.person, kind=w.pick("current", "savings"), status="closed")
@@ -176,8 +189,8 @@ def pay(w: BankWorld, home: Home, shop: Shop | None = None, *, days: int | None 
     if currency:
         rate = w.rate(currency, w.day(-back)).millionths if back <= RATE_DAYS else CURRENCIES[currency]
         cents = policy.convert(Decimal(cents) / 100, rate)
-    confirmed = w.pick("online_confirmed", "online_plain")
-    at_till = w.pick("chip_pin", "contactless", "contactless", "swipe")
+    confirmed: Method = w.pick("online_confirmed", "online_plain")
+    at_till: Method = w.pick("chip_pin", "contactless", "contactless", "swipe")
     online = where.trade in ("streaming", "software", "tickets", "flowers", "books", "electronics", "furniture")
     newer = home.card.replaces and w.day(-back) < home.card.issued_on
     entry = w.payment(
@@ -295,7 +308,8 @@ def place_alerts(w: BankWorld, homes: list[Home]) -> None:
     """Alerts of both levels; the card of one that is open at level high is frozen."""
     free = [home for home in homes if home.card.status == "active" and home.payments]
     for place, home in enumerate(free[3::6][:18]):
-        level, status = ("low", "high")[place % 2], ("open", "genuine", "fraud")[place % 3]
+        level: AlertLevel = ("low", "high")[place % 2]
+        status: AlertStatus = ("open", "genuine", "fraud")[place % 3]
         payment = pay(
             w, home, w.pick(*(s for s in SHOPS if s.trade in ("electronics", "tickets"))), days=w.between(1, 6)
         )
@@ -331,7 +345,9 @@ def place_transfers(w: BankWorld, homes: list[Home]) -> None:
             else:
                 w.transfer(home.acct, payee, cents, status=states[kind], check=w.pick(*checks))
         if place % 13 == 6:
-            w.transfer(home.acct, payees[0], w.between(40_00, 300_00), status="recalled", days=w.between(3, 40))
+            back = w.transfer(home.acct, payees[0], w.between(40_00, 300_00), status="recalled", days=w.between(3, 40))
+            if cents := policy.recall_fee("pending", "match", home.person.segment):
+                w.fee(home.acct, "recall", cents, at=w.after(back.made_at, hours=5, minutes=1))
         if place % 3 == 0:
             rent = w.between(9, 60) * 20_00
             w.order(home.acct, payees[0], rent)
