@@ -15,6 +15,7 @@ from tb_banking.models.kinds import (
     Subject,
     Template,
 )
+from tb_banking.world.company import Trade
 
 
 class CaseText(NamedTuple):
@@ -121,6 +122,15 @@ class DisputeText(NamedTuple):
     credit: Credit
     evidence: str
 
+
+DISPUTED: dict[DisputeReason, tuple[Trade, ...]] = {
+    "fraud": ("electronics", "tickets", "clothing"),
+    "not_received": ("furniture", "toys", "clothing", "electronics"),
+    "duplicate": ("restaurant", "groceries", "pharmacy"),
+    "wrong_amount": ("restaurant", "taxi", "furniture"),
+    "cancelled_subscription": ("fitness", "software", "streaming"),
+}
+"""Where the payments were made that customers contest."""
 
 DISPUTES: tuple[DisputeText, ...] = (
     DisputeText("fraud", "filed", "given", "Card was never out of the house."),

@@ -19,10 +19,8 @@ from tb_banking.world.names import BANKS, PAYEES
 from tb_banking.world.people import Person
 from tb_envs.authoring import DomainError, Record
 
-_REFERENCES = (
-    "rent", "invoice", "thank you", "lessons", "for the car", "dinner on Friday", "deposit for the flat", "repairs",
-    "birthday", "share of the trip", "membership", "heating bill",
-)  # fmt: skip
+_BUSINESS = ("invoice", "monthly rate", "account due", "second reminder", "contract", "balance of the year")
+_FRIENDLY = ("thank you", "for the car", "dinner on Friday", "birthday", "share of the trip", "concert", "as agreed")
 
 
 class Payments(Cards):
@@ -87,6 +85,7 @@ class Payments(Cards):
         on = self.day(executes_in if executes_in is not None else self.between(2, 12))
         if status == "scheduled" and on <= self.day(0):
             raise DomainError("a scheduled transfer is executed on a later day")
+        drawn = self.pick(*(_BUSINESS if payee.name in PAYEES else _FRIENDLY))
         row = self.insert(
             Transfer,
             account_id=acct.id,
@@ -98,7 +97,7 @@ class Payments(Cards):
             payee_check=check,
             made_at=made,
             executes_on=on if status == "scheduled" else made[:10],
-            reference=reference if reference is not None else self.pick(*_REFERENCES),
+            reference=reference if reference is not None else drawn,
         )
         if status != "scheduled":
             self.book(acct.id, "transfer_out", -cents, made, f"{payee.name}: {row.reference}")
