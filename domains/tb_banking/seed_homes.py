@@ -166,7 +166,7 @@ def place_activity(w: BankWorld, homes: list[Home]) -> None:
         for _ in range(w.between(2, 5)):
             pay(w, home, w.pick(*usual))
         if w.chance(0.2):
-            w.cash(home.acct, home.card, w.between(2, 15) * 20_00)
+            w.cash(home.acct, home.card, w.between(2, 15) * 20_00, days=w.between(2, 8))
     for home in [h for h in homes if not h.card.replaces][::10]:
         shop = w.pick(*(s for s in SHOPS if s.trade in ("streaming", "fitness", "software")))
         fixed = w.between(*shop.usual)
