@@ -285,7 +285,7 @@ def convert(amount: Decimal, millionths: int) -> int:
 # -- Chapter 4: disputed card payments
 
 
-def freezes_card(reason: DisputeReason, method: Method, high_alert: bool) -> bool:
+def freezes_card(reason: DisputeReason, method: Method | None, high_alert: bool) -> bool:
     """Handbook 4.3: whether a payment that stays unknown is a report of misuse.
 
     `high_alert`: an alert of level high for this payment is open, or was resolved as fraud.
@@ -299,7 +299,7 @@ def payment_dispute(
     days: int,
     filed: int,
     *,
-    method: Method = "none",
+    method: Method | None = None,
     high_alert: bool = False,
     delivery_days: int | None = None,
     cancelled_first: bool = False,
@@ -332,7 +332,7 @@ def cancelled_before(told_at: datetime | None, paid_at: datetime) -> bool:
 
 
 def provisional_credit(
-    reason: DisputeReason, segment: Segment, working_days: int, lost: int, stage: DisputeStage = "filed"
+    reason: DisputeReason, segment: Segment, working_days: int, lost: int, stage: DisputeStage
 ) -> Literal["due", "not_yet", "never"]:
     """Handbook 4.8: whether a dispute filed `working_days` ago earns its provisional credit.
 
@@ -416,13 +416,13 @@ def recall_fee(status: TransferStatus, check: PayeeCheck, segment: Segment) -> i
 
 
 def order_ruling(
-    working_days: int, new_amount: int | None = None, daily_transfer: int = 0
+    working_days: int, new_amount: int | None = None, daily_transfer: int | None = None
 ) -> Literal["allowed", "refused"]:
     """Handbook 7.2: whether an order with this many working days to its next payment is changed, paused or cancelled.
 
-    `new_amount` is None where the amount stays; `daily_transfer` is the limit of the account.
+    Both amounts, the new one and the limit `daily_transfer` of the account, are None where the amount stays.
     """
-    affordable = new_amount is None or new_amount <= daily_transfer
+    affordable = new_amount is None or daily_transfer is None or new_amount <= daily_transfer
     return "allowed" if working_days >= ORDER_WORKING_DAYS and affordable else "refused"
 
 
@@ -567,14 +567,14 @@ def device_ruling(days_since_confirmed: int | None) -> Literal["done", "security
 # -- Chapter 13: complaints
 
 
-def delay_compensation(working_days: int, segment: Segment, paid: int = 0) -> int:
+def delay_compensation(working_days: int, segment: Segment, paid: int) -> int:
     """Handbook 13.1: what is due now for an answer after so many working days, less what was paid for the delay."""
     times = 2 if segment == "premier" else 1
     late = max(working_days - ANSWER_WORKING_DAYS, 0)
     return max(min(late * DELAY_A_DAY, DELAY_MOST) * times - paid, 0)
 
 
-def trouble_compensation(gravity: Gravity, finding: ComplaintFinding, paid: int = 0) -> int:
+def trouble_compensation(gravity: Gravity, finding: ComplaintFinding, paid: int) -> int:
     """Handbook 13.2 and GP-06: what is due for trouble, where `paid` was paid for it before."""
     return TROUBLE[gravity] if finding == "upheld" and not paid else 0
 
