@@ -307,7 +307,7 @@ def payment_dispute(
 ) -> Literal["file", "refused", "disputes_team"]:
     """Handbook 4.2 to 4.7: what becomes of the wish to dispute a payment that the customer does not recognise.
 
-    `days` since posting; `filed` disputes of the customer in the last 365 days; `delivery_days` since the promised
+    `days` since posting; `filed` disputes of the customer in 365 days, before today's; `delivery_days` since the promised
     delivery; `cancelled_first`: as `cancelled_before` says; `minutes_apart` from the posted payment it repeats.
     """
     if filed >= MANY_DISPUTES:
@@ -385,7 +385,7 @@ def limit_ceiling(kind: LimitKind, segment: Segment, account_days: int) -> int:
 def limit_ruling(
     kind: LimitKind, segment: Segment, account_days: int, wanted: int, days: int | None
 ) -> Literal["raise", "sign_off", "refused"]:
-    """Handbook 6.1 to 6.3: what becomes of the wish to raise a limit for some days, or for good (None)."""
+    """Handbook 6.1 to 6.3: what becomes of the wish to raise a limit until so many days from today, or for good."""
     ceiling = limit_ceiling(kind, segment, account_days)
     if wanted <= ceiling:
         return "raise"
