@@ -371,16 +371,17 @@ def end(p: Play) -> None:
 
 
 def close(
-    subject: str, disposition: str = "done", template: str = "", queue: str = "", notes: Sequence[str] = ()
-) -> list[Step]:
+    subject: str, disposition: str = "done", template: str = "", queue: str = "",
+    notes: Sequence[str] = (), account: str | None = "AC-1",
+) -> list[Step]:  # fmt: skip
     """Message, note, case and end as chapter 15 wants them."""
     done = disposition in ("done", "done_signed_off", "part_done")
     sent = template or (CONFIRMS.get(subject, "money_confirmed") if done else SENT.get(disposition, ""))
-    about = None if disposition == "not_verified" else "AC-1"
+    about = None if disposition == "not_verified" else account
     team = queue or ("technology" if disposition == "system_fault" else "")
     last: Step = call("hand_over", team=team, summary="") if team else end
     mail = [message(sent, about)] if sent else []
-    return [*mail, *(note(kind) for kind in notes), record(subject, disposition, queue=queue), last]
+    return [*mail, *(note(kind) for kind in notes), record(subject, disposition, account, queue=queue), last]
 
 
 class Small(NamedTuple):
@@ -599,7 +600,6 @@ REOPEN = change("reopen_complaint", "complaints", "CL-1", status="open", answere
 REVOKE = change("revoke_device", "devices", "DV-5", status="revoked")
 END_MANDATE = change("end_mandate", "mandates", "MA-1", status="ended")
 FRAUD: list[Step] = [freeze("misused"), file(), replace("misused")]
-LOST: list[Step] = [freeze(), *FIRST[2:]]
 IVO: list[Step] = [
     hear(OPENING + " This is Ivo.", "gave:account"),
     check(who="CU-2", role="attorney"),
@@ -633,7 +633,6 @@ EARLY_LOST: list[Step] = [
 ]
 LIVE_CASE = ("cases", "CS-1", {"customer_id": "CU-1", "account_id": "AC-1", "subject": "limit", "stage": "waiting"})
 LOWER = limit("daily_cash", 10000)
-GONE = ("messages", "SM-1")
 
 CASES = [
     # 1: ground rules
@@ -688,6 +687,10 @@ CASES = [
     Small("no mandate, though there is", "2.5", world(mandate("attorney", "pay"), transfer()), [*IVO[:2], *close("transfer", "no_mandate")]),
     Small("co-owner closes", "2.5", world(mandate("joint_owner")), [hear(OPENING), check(who="CU-2", role="joint_owner"), send("DV-2", "CU-2"), code, confirm(), yes, CLOSE, *close("closing")]),
     Small("co-owner is sent on", "", world(mandate("joint_owner")), [hear(OPENING), check(who="CU-2", role="joint_owner"), *close("closing", "team_review", queue="account_services")]),
+    Small("co-owner ends a mandate", "2.5", world(mandate("joint_owner"), ("mandates", "MA-2", {"account_id": "AC-1", "holder_id": "CU-3", "role": "attorney", "scope": "full", "status": "active"})), [hear(OPENING), check(who="CU-2", role="joint_owner"), send("DV-2", "CU-2"), code, confirm(), yes, change("end_mandate", "mandates", "MA-2", status="ended"), *close("mandate")]),
+    Small("holder ends a mandate", "", world(mandate("joint_owner")), [*C, END_MANDATE, *close("mandate")]),
+    Small("looking attorney freezes", "", world(mandate("attorney", "view")), [*IVO[:2], freeze(), *close("lost_card", "no_mandate")]),
+    Small("no check, no right claimed", "", world(), [FIRST[0], *close("limit", "no_mandate")]),
     Small("guardian a day before", "", world(mandate("guardian"), ("customers", "CU-1", YOUTH), kind="youth"), [hear(OPENING), check(who="CU-2", role="guardian"), send("DV-2", "CU-2"), code, confirm(), yes, limit("daily_cash", 50000), *close("limit")]),
     Small("guardian on the birthday", "2.5", world(mandate("guardian"), ("customers", "CU-1", {"birth_date": "2013-09-18"}), kind="youth"), [hear(OPENING), check(who="CU-2", role="guardian"), send("DV-2", "CU-2"), code, confirm(), yes, limit("daily_cash", 50000), *close("limit")]),
     Small("young holder raises", "2.5", world(("customers", "CU-1", YOUTH), kind="youth"), [*C, limit("daily_cash", 50000), *close("limit")]),
@@ -703,6 +706,10 @@ CASES = [
     Small("with PIN", "4.3", fraud(method="chip_pin"), [*TOLD, *FRAUD, *close("card_dispute")]),
     Small("card left as it was", "4.3", fraud(), [*TOLD, freeze("misused"), file(), *close("card_dispute")]),
     Small("not frozen first", "1.4", fraud(), [*TOLD, file(), freeze("misused"), replace("misused"), *close("card_dispute")]),
+    Small("replaced before the dispute", "4.3", fraud(), [*TOLD, freeze("misused"), replace("misused"), file(), *close("card_dispute")]),
+    Small("pending, card left", "4.3", fraud(status="pending"), [*TOLD, call("review_payment", entry_id="EN-1"), hear("I never bought that."), *close("card_dispute", "policy_refused")]),
+    Small("pending, frozen", "", fraud(status="pending"), [*TOLD, call("review_payment", entry_id="EN-1"), hear("I never bought that."), freeze("misused"), *close("card_dispute", "policy_refused")]),
+    Small("with PIN, left", "", fraud(method="chip_pin"), [*TOLD, call("review_payment", entry_id="EN-1"), hear("I never bought that."), *close("card_dispute", "policy_refused")]),
     Small("replaced as lost", "4.3", fraud(), [*TOLD, freeze("misused"), file(), replace("lost"), charge("replacement", 1200), *close("card_dispute")]),
     Small("subscription, told before", "", world(mail("I cancelled my membership at Peak Quay Gym.", "2031-09-01T10:00:00Z"), payment("EN-1", 3900, "2031-09-10T09:00:00Z", merchant_id="ME-2")), [*C, file(reason="cancelled_subscription"), *close("card_dispute")]),
     Small("subscription, told after", "4.5", world(mail("I cancelled my membership at Peak Quay Gym.", "2031-09-11T10:00:00Z"), payment("EN-1", 3900, "2031-09-10T09:00:00Z", merchant_id="ME-2")), [*C, file(reason="cancelled_subscription"), *close("card_dispute")]),
@@ -733,6 +740,7 @@ CASES = [
     Small("small and escalated", "4.9", on_file("duplicate", "2031-08-21", "contested", 2500, respond_by="2031-09-18"), [*C, hear("I have a receipt now."), change("escalate_dispute", "disputes", "DP-1", stage="escalated"), *close("card_dispute")]),
     Small("small, written off", "", on_file("duplicate", "2031-08-21", "contested", 2500, respond_by="2031-09-18"), [*C, change("settle_dispute", "disputes", "DP-1", stage="lost"), pay(2500, "write_off", dispute_id="DP-1"), *close("card_dispute", notes=["complaint"])]),
     Small("small, not written off", "4.9", on_file("duplicate", "2031-08-21", "contested", 2500, respond_by="2031-09-18"), [*C, change("settle_dispute", "disputes", "DP-1", stage="lost"), *close("card_dispute")]),
+    Small("a second one in a year, not paid", "", on_file("duplicate", "2031-08-21", "contested", 2500, rows=[("compensations", "CM-1", {"account_id": "AC-2", "kind": "write_off", "amount_cents": 900, "paid_at": "2030-09-18T10:00:00Z"})]), [*C, change("settle_dispute", "disputes", "DP-1", stage="lost"), *close("card_dispute")]),
     Small("written off twice a year", "4.9", on_file("duplicate", "2031-08-21", "contested", 2500, rows=[("compensations", "CM-1", {"account_id": "AC-2", "kind": "write_off", "amount_cents": 900, "paid_at": "2030-09-18T10:00:00Z"})]), [*C, change("settle_dispute", "disputes", "DP-1", stage="lost"), pay(2500, "write_off", dispute_id="DP-1"), *close("card_dispute", notes=["complaint"])]),
     Small("settled as won", "4.9", on_file("duplicate", "2031-08-21", "contested"), [*C, change("settle_dispute", "disputes", "DP-1", stage="won"), *close("card_dispute")]),
     Small("withdrawn, credit taken back", "", on_file("fraud", "2031-08-21", credit="given", credit_cents=8420), [*C, lambda p: p.do("withdraw_dispute", ("disputes", "DP-1", {"stage": "withdrawn", "credit": "taken_back"}), ("entries", p.new("EN"), {"account_id": "AC-1", "kind": "credit_taken_back"})), *close("card_dispute")]),
@@ -781,7 +789,11 @@ CASES = [
     Small("order, two days", "", world(order()), [*B, change("change_order", "standing_orders", "SO-1", amount_cents=12000), *close("standing_order")]),
     Small("order, one day", "7.2", world(order("2031-09-21")), [*B, change("change_order", "standing_orders", "SO-1", amount_cents=12000), *close("standing_order")]),
     Small("order above the limit", "7.2", world(order()), [*B, change("change_order", "standing_orders", "SO-1", amount_cents=200001), *close("standing_order")]),
-    Small("closed", "", world(order("2031-09-19")), [*C, CANCEL, CLOSE, *close("closing")]),
+    Small("closed", "", world(order()), [*C, CANCEL, CLOSE, *close("closing")]),
+    Small("closed, order too near", "7.2", world(order("2031-09-19")), [*C, CANCEL, CLOSE, *close("closing")]),
+    Small("order too near, refused", "", world(order("2031-09-19")), [*C, *close("closing", "policy_refused")]),
+    Small("balance to somebody else", "7.3", world(), [*C, lambda p: p.do("close_account", ("accounts", "AC-1", {"status": "closed"}), account_id="AC-1", payout_account_id="AC-9"), *close("closing")]),
+    Small("balance to the other account", "", world(), [*C, lambda p: p.do("close_account", ("accounts", "AC-1", {"status": "closed"}), ("cards", "CD-1", {"status": "expired"}), account_id="AC-1", payout_account_id="AC-2"), *close("closing")]),
     Small("closed, order left", "7.3", world(order()), [*C, CLOSE, *close("closing")]),
     Small("closed with a hold", "7.3", world(hold("legal", "2031-09-01T10:00:00Z")), [*C, CLOSE, *close("closing")]),
     Small("hold, orders cancelled", "7.3", world(order(), hold("legal", "2031-09-01T10:00:00Z")), [*C, CANCEL, *close("closing", "policy_refused")]),
@@ -812,7 +824,9 @@ CASES = [
     Small("foreign, whole", "9.1", world(payment("EN-1", 10000, "2031-09-10T09:00:00Z", foreign_currency="EUR", foreign_amount="90.01"), ("rates", "EUR.2031-09-10", {"millionths": 1100000}), fee("foreign", 500, entry_id="EN-1")), [*B, reverse(500, "bank_error"), *close("fee")]),
     Small("foreign, a part of 49 cents", "9.1", world(payment("EN-1", 10000, "2031-09-10T09:00:00Z", foreign_currency="EUR", foreign_amount="90.01"), ("rates", "EUR.2031-09-10", {"millionths": 1100000}), fee("foreign", 346, entry_id="EN-1")), [*B, reverse(49, "bank_error"), *close("fee")]),
     Small("charged twice", "", world(fee(entry_id="EN-1"), fee(key="FE-2", entry_id="EN-1")), [*B, reverse(3500, "bank_error", "FE-2"), *close("fee")]),
-    Small("charged twice, as goodwill", "9.1", world(fee(entry_id="EN-1"), fee(key="FE-2", entry_id="EN-1")), [*B, reverse(1750), *close("fee", notes=["goodwill"])]),
+    Small("charged twice, the first one", "9.1", world(fee(entry_id="EN-1"), fee(at="2031-07-21T08:00:00Z", key="FE-2", entry_id="EN-1")), [*B, reverse(3500, "bank_error"), *close("fee")]),
+    Small("goodwill beside a double fee", "", world(fee(entry_id="EN-1"), fee(at="2031-07-21T08:00:00Z", key="FE-2", entry_id="EN-1")), [*B, reverse(3500, "bank_error", "FE-2"), reverse(1750), *close("fee", notes=["goodwill"])]),
+    Small("charged twice, as goodwill", "9.1", world(fee(at="2031-07-21T08:00:00Z", entry_id="EN-1"), fee(key="FE-2", entry_id="EN-1")), [*B, reverse(1750), *close("fee", notes=["goodwill"])]),
     Small("charged twice, both back", "9.1", world(fee(entry_id="EN-1"), fee(key="FE-2", entry_id="EN-1")), [*B, reverse(3500, "bank_error", "FE-2"), reverse(3500, "bank_error", "FE-1"), *close("fee")]),
     Small("rightly charged", "9.1", world(fee()), [*B, reverse(3500, "bank_error"), *close("fee")]),
     Small("monthly, savings", "", world(fee("monthly", 400), kind="savings"), [*B, reverse(400, "bank_error"), *close("fee")]),
@@ -836,6 +850,7 @@ CASES = [
     Small("asked for nothing", "11.1", fraud("premier", 250000), [*TOLD, *FRAUD[:2], ask("provisional_credit", 250000), replace("misused"), credit(250000), *close("card_dispute", "done_signed_off")]),
     Small("credit signed", "", fraud("plus", 100001), [*TOLD, *FRAUD[:2], ask("provisional_credit", 100001), replace("misused"), credit(100001), *close("card_dispute", "done_signed_off")]),
     Small("credit signed, called done", "15.2", fraud("plus", 100001), [*TOLD, *FRAUD[:2], ask("provisional_credit", 100001), replace("misused"), credit(100001), *close("card_dispute")]),
+    Small("credit signed, card first", "", fraud("plus", 100001), [*TOLD, *FRAUD, ask("provisional_credit", 100001), credit(100001), *close("card_dispute", "done_signed_off")]),
     Small("another amount", "11.2", fraud("plus", 100001), [*TOLD, *FRAUD[:2], ask("provisional_credit", 120000), replace("misused"), credit(100001), *close("card_dispute", "done_signed_off")]),
     Small("answer not read", "11.2", fraud("plus", 100001), [*TOLD, *FRAUD[:2], ask("provisional_credit", 100001, read=False), replace("misused"), credit(100001), *close("card_dispute", "done_signed_off")]),
     Small("asked afterwards", "11.2", world(), [*C, limit("daily_cash", 100000, "2031-09-25"), ask("limit", 100000), *close("limit", "done_signed_off")]),
@@ -846,6 +861,9 @@ CASES = [
     Small("fees of 75.00", "", world(fee(cents=7500), segment="premier"), [*B, reverse(7500), *close("fee", notes=["goodwill"])]),
     # 12: papers, alerts, devices
     Small("papers missing, limit raised", "12.1", world(kyc="expired"), [*C, limit("daily_cash", 50000), *close("limit")]),
+    Small("papers missing, fraud", "", fraud("plus", 8420, "2031-09-10T09:00:00Z", ("customers", "CU-1", {"kyc_status": "expired"})), [*TOLD, *FRAUD, credit(8420), *close("card_dispute")]),
+    Small("papers missing, lost card", "", world(kyc="expired"), [*EARLY_LOST[:4], *close("lost_card", "documents_needed")]),
+    Small("papers missing, card replaced", "12.1", world(kyc="expired"), [*EARLY_LOST, replace(), charge("replacement", 1200), *close("lost_card")]),
     Small("papers missing", "", world(kyc="in_review"), [*FIRST, *close("limit", "documents_needed")]),
     Small("papers asked for nothing", "12.1", world(), [*FIRST, *close("limit", "documents_needed")]),
     Small("papers missing, refused", "12.1", world(kyc="expired"), [*FIRST, *close("limit", "policy_refused")]),
@@ -858,10 +876,11 @@ CASES = [
     Small("alert is fraud", "", world(*alert()), [*C, freeze("misused"), resolve("fraud"), file(), replace("misused"), *close("alert")]),
     Small("alert is fraud, not disputed", "12.2", world(*alert()), [*C, freeze("misused"), resolve("fraud"), replace("misused"), *close("alert")]),
     Small("high alert, with PIN", "", world(*alert("high"), payment("EN-1", 8420, "2031-09-10T09:00:00Z", method="chip_pin")), [*C, freeze("misused"), resolve("fraud"), file(), replace("misused"), *close("alert")]),
-    Small("device in use", "", world(STRANGE_DEVICE, USED), [hear(OPENING), check(), REVOKE, freeze("misused"), *close("device", "team_review", queue="security")]),
-    Small("device in use, card left", "12.3", world(STRANGE_DEVICE, USED), [hear(OPENING), check(), REVOKE, *close("device", "team_review", queue="security")]),
-    Small("device in use, done", "12.3", world(STRANGE_DEVICE, USED), [hear(OPENING), check(), REVOKE, freeze("misused"), *close("device")]),
-    Small("device never used", "", world(STRANGE_DEVICE), [hear(OPENING), check(), REVOKE, *close("device")]),
+    Small("device in use", "", world(STRANGE_DEVICE, USED), [hear(OPENING), check(), REVOKE, freeze("misused"), *close("device", "team_review", queue="security", account=None)]),
+    Small("device in use, with an account", "15.1", world(STRANGE_DEVICE, USED), [hear(OPENING), check(), REVOKE, freeze("misused"), *close("device", "team_review", queue="security")]),
+    Small("device in use, card left", "12.3", world(STRANGE_DEVICE, USED), [hear(OPENING), check(), REVOKE, *close("device", "team_review", queue="security", account=None)]),
+    Small("device in use, done", "12.3", world(STRANGE_DEVICE, USED), [hear(OPENING), check(), REVOKE, freeze("misused"), *close("device", account=None)]),
+    Small("device never used", "", world(STRANGE_DEVICE), [hear(OPENING), check(), REVOKE, *close("device", account=None)]),
     # 13: complaints
     Small("delay of 3 days", "", world(complaint("2031-08-01", "2031-08-27")), [*B, pay(1500), *close("complaint", notes=["complaint"])]),
     Small("delay of 3 days, paid 4", "13.1", world(complaint("2031-08-01", "2031-08-27")), [*B, pay(2000), *close("complaint", notes=["complaint"])]),
@@ -870,6 +889,8 @@ CASES = [
     Small("delay, paid before", "", world(complaint("2031-08-01", "2031-08-27"), ("compensations", "CM-1", {"account_id": "AC-1", "complaint_id": "CL-1", "kind": "delay", "amount_cents": 600})), [*B, pay(900), *close("complaint", notes=["complaint"])]),
     Small("trouble", "", world(complaint("2031-08-01", "2031-08-10", finding="upheld", gravity="serious")), [*B, pay(8000, "trouble"), *close("complaint", notes=["complaint"])]),
     Small("trouble, not upheld", "13.2", world(complaint("2031-08-01", "2031-08-10", finding="not_upheld")), [*B, pay(3500, "trouble"), *close("complaint", notes=["complaint"])]),
+    Small("trouble and delay unsigned", "11.1", world(complaint("2031-01-01", "2031-08-10", finding="upheld", gravity="serious")), [*B, pay(8000, "trouble"), pay(10000), *close("complaint", notes=["complaint"])]),
+    Small("trouble and delay signed", "", world(complaint("2031-01-01", "2031-08-10", finding="upheld", gravity="serious")), [*B, ask("compensation", 18000), pay(8000, "trouble"), pay(10000), *close("complaint", "done_signed_off", notes=["complaint"])]),
     Small("severe trouble unsigned", "11.1", world(complaint("2031-08-01", "2031-08-10", finding="upheld", gravity="severe")), [*B, pay(17500, "trouble"), *close("complaint", notes=["complaint"])]),
     Small("severe trouble signed", "", world(complaint("2031-08-01", "2031-08-10", finding="upheld", gravity="severe")), [*B, ask("compensation", 17500), pay(17500, "trouble"), *close("complaint", "done_signed_off", notes=["complaint"])]),
     Small("opened again, day 180", "", world(complaint("2031-03-01", "2031-03-22")), [*B, hear("I found a letter."), REOPEN, *close("complaint", "team_review", queue="complaints")]),
@@ -927,12 +948,12 @@ def delay(received: str, answered: str | None, segment: str = "basic") -> int:
     return complaints.delay_due(State(tables), tables["complaints"]["CL-1"], NOW)
 
 
-def penalty(opened: str, months: int, hardship: bool = False) -> set[int]:
+def penalty(opened: str, months: int, hardship: bool = False) -> int:
     rows = [
         ("contact_notes", "CN-1", {"customer_id": "CU-1", "kind": "hardship", "written_at": "2031-09-01T10:00:00Z"})
     ]
     tables = world(deposit(opened, "2033-01-01", months), *(rows if hardship else ()))
-    return deposits.penalties(State(tables), tables["deposits"]["TD-1"], NOW)
+    return deposits.penalty(State(tables), tables["deposits"]["TD-1"], NOW)
 
 
 def objection(role: str, scope: str | None, *kinds: Any) -> list[bool]:
@@ -966,9 +987,10 @@ BOUNDARIES: list[tuple[str, Any, Any]] = [
     ("recall, instant", [recalled("instant", "completed", at, "no_match") for at in ("2031-09-17T13:40:00Z", "2031-09-17T13:39:00Z")], ["trace", "refuse"]),
     ("delay", [delay("2031-08-01", "2031-08-22"), delay("2031-08-01", "2031-08-25"), delay("2031-08-28", None)], [0, 500, 0]),
     ("delay, most", [delay("2031-01-01", None), delay("2031-01-01", None, "premier")], [10000, 20000]),
-    ("penalties", [penalty("2031-01-01", months) for months in (6, 7, 12, 13)], [{3000}, {6000}, {6000}, {9000}]),
-    ("penalty, half", penalty("2031-01-01", 6, True), {1500}),
-    ("penalty, grace", [penalty("2031-09-04", 6), penalty("2031-09-03", 6)], [{0, 1400}, {1500}]),
+    ("penalties", [penalty("2031-01-01", months) for months in (6, 7, 12, 13)], [3000, 6000, 6000, 9000]),
+    ("penalty, half", penalty("2031-01-01", 6, True), 1500),
+    ("wrong amount", [wrong("overdraft", 3500), wrong("recall", 2000), wrong("recall", 1500, "premier")], [0, 500, 1500]),
+    ("penalty, grace", [penalty("2031-09-04", 6), penalty("2031-09-03", 6)], [0, 1500]),
     ("attorney, view", objection("attorney", "view", "change_order", "reverse", "recall"), [False] * 3),
     ("attorney, pay", objection("attorney", "pay", "change_order", "reverse", "recall", "charge", "release", "file"), [True] * 4 + [False] * 2),
     ("attorney, full", objection("attorney", "full", "file", "break", "lower_limit", "raise_limit", "end_mandate", "close"), [True] * 3 + [False] * 3),
@@ -976,7 +998,7 @@ BOUNDARIES: list[tuple[str, Any, Any]] = [
     ("guardian of a grown-up", objection("guardian", None, "reverse"), [False]),
     ("monthly", [wrong("monthly", 900, name) for name in ("basic", "plus", "premier")], [500, 0, 900]),
     ("too much, 50 cents", [wrong("replacement", 1250), wrong("replacement", 1249)], [50, 0]),
-    ("dollar payment abroad", wrong("foreign", 300, entry_id=None), 0),
+    ("foreign fee of no entry", wrong("foreign", 300, entry_id=None), 0),
     ("the pages", [pages.FOREIGN_SHARE, pages.TROUBLE], [{"basic": 3, "plus": 2, "premier": 0}, {"minor": 3500, "serious": 8000, "severe": 17500}]),
 ]  # fmt: skip
 

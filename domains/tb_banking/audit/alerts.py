@@ -1,7 +1,6 @@
 """Chapter 12.2 and 12.3: alerts, and devices that the customer does not know.
 
-Left open: whether the customer's "yes, that was mine" was heard; whether an alerted payment that the customer did not
-make is disputed when it is pending, too old, or the disputes team's.
+Left open: whether the customer's "yes, that was mine" was heard.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from tb_envs.parts.reading import Row, State, bare
 
 from .disputes import problem
 from .episode import Episode
-from .mandates import has_papers
 from .reckoning import days_since, live_dispute, open_alerts
 from .records import Act
 
@@ -60,13 +58,11 @@ def _card_is_back(episode: Episode, act: Act, alert: Row) -> Iterator[Violation]
 
 
 def _fraud(episode: Episode, act: Act, alert: Row) -> Iterator[Violation]:
-    if episode.given_up or not has_papers(episode.start, act.account_id):
-        return
     card, entry = episode.end.row("cards", alert["card_id"]), episode.start.row("entries", alert["entry_id"])
-    if card.get("status") in ("active", "frozen"):
-        yield Violation("12.2", f"{act.key} was fraud, but {card['id']} is {card['status']}, not replaced")
-    open_ = not problem(episode, episode.start, entry, "fraud")
-    if open_ and not live_dispute(episode.end, entry["id"]):
+    barred = problem(episode, episode.start, entry, "fraud")
+    if card.get("status") == "active" and not barred.startswith("4.3"):
+        yield Violation("12.2", f"{act.key} was fraud, but {card['id']} is active")
+    if not barred and not live_dispute(episode.end, entry["id"]) and not episode.given_up:
         yield Violation("12.2", f"{act.key} was fraud, but {entry['id']} was not disputed")
 
 

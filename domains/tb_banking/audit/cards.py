@@ -1,7 +1,7 @@
 """Chapter 5: replacement and its fee, cards found again, use abroad.
 
 Left open: whether a card that was frozen as a precaution is later lost, stolen or misused; countries that no page
-names; whether 7 days are counted by days or hours.
+names.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tb_envs.parts.reading import Row, State, plain
 
 from .episode import Episode
 from .pages import FORMER_COUNTRIES, OPEN_COUNTRIES
-from .reckoning import age, days_since, days_until, open_alerts, segment, usd
+from .reckoning import days_since, days_until, open_alerts, segment, usd
 from .records import Act
 
 REPLACEMENT_FEE, FREE_BEFORE_EXPIRY, FOUND_WITHIN = 1200, 30, 7
@@ -80,15 +80,9 @@ def found_again(episode: Episode) -> Iterator[Violation]:
 
 
 def frozen_lately(card: Row, episode: Episode) -> bool:
-    """Handbook 5.2: whether a card was frozen 7 days ago or less, by either way of counting."""
+    """Handbook 5.2: whether a card was frozen 7 days ago or less."""
     at = card.get("frozen_at")
     return at is not None and days_since(at, episode.now) <= FOUND_WITHIN
-
-
-def surely_older(card: Row, episode: Episode) -> bool:
-    """Handbook 5.2: whether a card was frozen more than 7 days ago, by both ways of counting."""
-    at = card.get("frozen_at")
-    return at is not None and age(at, episode.now).days > FOUND_WITHIN
 
 
 def cleared(episode: Episode, card_id: str, call: int) -> bool:

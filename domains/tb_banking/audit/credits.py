@@ -12,7 +12,6 @@ from tb_envs.authoring.audit import Violation
 from tb_envs.parts.reading import Row, State
 
 from .episode import Episode
-from .mandates import has_papers
 from .reckoning import YEAR, days_since, of_customer, segment, usd, working_days_since
 from .records import Act
 
@@ -60,9 +59,7 @@ def credits_given(episode: Episode) -> Iterator[Violation]:
 def credit_at_once(episode: Episode) -> Iterator[Violation]:
     """Handbook 4.8: a dispute with credit at once that is filed today is credited today, if the desk lets it be."""
     for act in episode.of("file"):
-        if refusal(_as_filed(episode, act), act.change.after, episode.now) or not has_papers(
-            episode.start, act.account_id
-        ):
+        if refusal(_as_filed(episode, act), act.change.after, episode.now):
             continue
         given = any(other.key == act.key for other in episode.of("credit"))
         rows = episode.end.where("sign_offs", account_id=act.account_id, kind="provisional_credit")

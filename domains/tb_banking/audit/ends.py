@@ -1,8 +1,8 @@
 """Chapter 15.2 and 15.3: whether the disposition is true, as far as the records and the words tell.
 
-Left open: whether a revoked device alone, when nobody had used it, is a request done (12.3 serves it, 15.3 says no);
-who a caller without a profile of ours is; whether a recognised payment whose dispute is withdrawn is `done` or
-`recognised`; what a customer who "does not want it any more" had been offered, unless it could never have been had.
+Left open: whether a customer whose card was frozen, or device revoked, and nothing more, had asked for nothing else;
+who a caller without a profile of ours is; what a customer who "does not want it any more" had been offered, unless it
+could never have been had.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from . import alerts, disputes, transfers
 from .episode import Episode
 from .identity import MOST_CODES, MOST_FAILURES, B, C, callers, failed_checks, failed_codes, level, may_step_up
 from .mandates import has_papers, mandate, objection
-from .paperwork import PROTECTION, requests_done
+from .paperwork import requests_done
 from .reckoning import days_since, holder, open_alerts
 from .records import ActKind
 
@@ -24,10 +24,9 @@ NOTHING_DONE = (
     "step_up_failed", "documents_needed",
 )  # fmt: skip
 BESIDES: dict[str, tuple[ActKind, ...]] = {
-    "sign_off_denied": ("file", "replace", "resolve", "charge"),
-    "sign_off_pending": ("file", "replace", "resolve", "charge"),
+    "sign_off_denied": ("file", "replace", "resolve"),
+    "sign_off_pending": ("file", "replace", "resolve"),
     "team_review": ("reopen",),
-    "recognised": ("withdraw",),
 }
 """What may have been done although the request was not, besides protection."""
 ASKED: dict[str, ActKind] = {
@@ -37,7 +36,8 @@ ASKED: dict[str, ActKind] = {
     "incoming_payment": "return",
 }  # fmt: skip
 """The act that a subject asks for, where it is one."""
-NO_PAPERS_NEEDED = ("card_dispute", "complaint", "device", "account_access")
+NO_PAPERS_NEEDED = ("card_dispute", "provisional_credit", "complaint", "device", "account_access")
+PROTECTING = ("lost_card", "card_control", "device", "account_access")
 
 
 def done_is_true(episode: Episode) -> Iterator[Violation]:
@@ -46,7 +46,8 @@ def done_is_true(episode: Episode) -> Iterator[Violation]:
         return
     end, done = episode.disposition, requests_done(episode)
     decisions = {change.after["decision"] for change in episode.new("sign_offs")}
-    if end in ("done", "done_signed_off", "part_done") and not done and not _only_protection(episode):
+    protected = end == "done" and episode.of("freeze", "revoke") and episode.record["subject"] in PROTECTING
+    if end in ("done", "done_signed_off", "part_done") and not done and not protected:
         yield Violation("15.3", f"the case ends as {end}, but no request was carried out")
     besides = BESIDES.get(end, ())
     if (end in NOTHING_DONE or end in BESIDES) and (more := [act.kind for act in done if act.kind not in besides]):
@@ -58,15 +59,6 @@ def done_is_true(episode: Episode) -> Iterator[Violation]:
         yield Violation("15.2", "the case ends as done_signed_off, but the desk granted nothing")
     if end.startswith("sign_off_") and end.removeprefix("sign_off_") not in decisions | known:
         yield Violation("15.2", f"the case ends as {end}; the desk's answers are {sorted(decisions | known) or 'none'}")
-
-
-def _only_protection(episode: Episode) -> bool:
-    """Whether all that was done is a freeze without report, or a revoked device that nobody had used."""
-    acts = [act for act in episode.acts if act.kind in PROTECTION]
-    return bool(acts) and all(
-        act.detail == "precaution" if act.kind == "freeze" else not alerts.was_confirmed_on(episode, act.key)
-        for act in acts
-    )
 
 
 def caller_is_true(episode: Episode) -> Iterator[Violation]:
@@ -161,7 +153,9 @@ def papers_are_true(episode: Episode) -> Iterator[Violation]:
         yield Violation("12.1", "the case waits for papers, but they are verified")
     if episode.disposition == "documents_needed" and record["subject"] in NO_PAPERS_NEEDED:
         yield Violation("12.1", f"the case waits for papers, which {record['subject']} does not need")
-    wanting = record["subject"] in ASKED and record["subject"] not in (*NO_PAPERS_NEEDED, "provisional_credit", "alert")
+    if record["queue"] == "account_services":
+        return
+    wanting = record["subject"] in ASKED and record["subject"] not in (*NO_PAPERS_NEEDED, "alert")
     if not verified and wanting and episode.disposition in ("policy_refused", "team_review", "already_settled"):
         yield Violation("12.1", f"{record['subject']} ends as {episode.disposition}, but papers are missing")
 
@@ -182,8 +176,7 @@ def _team_has(episode: Episode, queue: str) -> bool:
         case "disputes":
             return disputes.filed_in_a_year(state, customer_id, now) >= disputes.TOO_MANY
         case "account_services":
-            owners = state.where("mandates", account_id=account_id, role="joint_owner", status="active")
-            return subject in ("closing", "mandate") and bool(owners)
+            return subject in ("closing", "mandate") and "joint_owner" in callers(episode).values()
         case "payments":
             moved = state.where("transfers", account_id=account_id)
             traced = any(transfers.recall(row, episode) == "trace" for row in moved)

@@ -1,14 +1,13 @@
 """Chapters 8 and 9: holds that may be released, fees that are returned.
 
-Left open: which of two equal fees for one event is returned; whether "more than 7 days" is counted by days or hours;
-the amount of the posted payment that an authorisation was made for, which may differ from it.
+Left open: which of two fees for one event is the later one when they were charged in the same moment.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 
 from tb_envs.authoring.audit import Violation
@@ -19,7 +18,6 @@ from .episode import Episode
 from .pages import FOREIGN_SHARE, MONTHLY_FEE
 from .reckoning import (
     YEAR,
-    age,
     day,
     days_since,
     is_posted,
@@ -55,9 +53,8 @@ def release_refusal(state: State, hold: Row, now: datetime) -> str:
 
 
 def is_old(hold: Row, now: datetime) -> bool:
-    """Handbook 8.1: more than 7 days old, by either way of counting."""
-    days = days_since(hold["placed_at"], now) > OLD_AUTHORISATION
-    return days or age(hold["placed_at"], now) > timedelta(days=OLD_AUTHORISATION)
+    """Handbook 8.1: more than 7 days old."""
+    return days_since(hold["placed_at"], now) > OLD_AUTHORISATION
 
 
 def _is_posted(state: State, hold: Row) -> bool:
@@ -94,13 +91,14 @@ def mistake(state: State, fee: Row) -> int:
 
 
 def _is_second(state: State, fee: Row) -> bool:
-    """Handbook 9.1: whether a fee was charged for an event that has another fee of the kind, none of them returned."""
+    """Handbook 9.1: whether an event has an earlier fee of the kind, none of them returned."""
     rows = state.where("fees", account_id=fee["account_id"], kind=fee["kind"])
     if fee["kind"] == "monthly":
         same = [row for row in rows if row["charged_at"][:7] == fee["charged_at"][:7]]
     else:
         same = [row for row in rows if row["entry_id"] is not None and row["entry_id"] == fee["entry_id"]]
-    return len(same) > 1 and not any(row["reversed_cents"] for row in same)
+    earlier = [row for row in same if row["id"] != fee["id"] and row["charged_at"] <= fee["charged_at"]]
+    return bool(earlier) and not any(row["reversed_cents"] for row in same)
 
 
 def right_fee(state: State, fee: Row) -> int:
@@ -156,16 +154,15 @@ def goodwill(state: State, fee: Row, now: datetime) -> int:
     had = any(row["reversed_at"] is None or days_since(row["reversed_at"], now) <= YEAR for row in earlier)
     if fee["kind"] not in GOODWILL_KINDS or days_since(fee["charged_at"], now) > GOODWILL_DAYS or had:
         return 0
-    newest = max(row["charged_at"] for kind in GOODWILL_KINDS for row in _open_fees(state, fee, kind))
-    if fee["charged_at"] < newest:
+    others = [row for kind in GOODWILL_KINDS for row in state.where("fees", account_id=fee["account_id"], kind=kind)]
+    if any(row["charged_at"] > fee["charged_at"] and not _is_ours(state, row) for row in others):
         return 0
     return percent_of(fee["amount_cents"], GOODWILL_SHARE[segment(state, fee["account_id"])])
 
 
-def _open_fees(state: State, fee: Row, kind: str) -> list[Row]:
-    """Fees of a kind on the same account; those that were our mistake and were returned whole are none."""
-    rows = state.where("fees", account_id=fee["account_id"], kind=kind)
-    return [row for row in rows if row["id"] == fee["id"] or row["reversed_cents"] < row["amount_cents"]]
+def _is_ours(state: State, fee: Row) -> bool:
+    """Handbook 9.1 and 9.2: whether a fee is, or was, returned as our mistake."""
+    return fee["reverse_reason"] == "bank_error" or mistake(state, fee) > 0
 
 
 def reversals(episode: Episode) -> Iterator[Violation]:

@@ -1,7 +1,6 @@
 """Chapter 2.1 to 2.4: levels A, B and C, facts that were named, passcodes.
 
-Left open: whether the two facts of level B may come from a check that also served level A; how a day of birth is said
-(its year must have been heard); the surname, which is no fact; whether "7 days ago" is counted by days or hours.
+Left open: how a day of birth is said (its year must have been heard); the surname, which is no fact.
 """
 
 from __future__ import annotations
@@ -10,10 +9,10 @@ import re
 from collections.abc import Iterator, Mapping
 
 from tb_envs.authoring.audit import Violation
-from tb_envs.parts.reading import Row, State, bare
+from tb_envs.parts.reading import Row, bare
 
 from .episode import Episode
-from .reckoning import age, days_since
+from .reckoning import days_since
 from .records import Act, ActKind
 
 A, B, C = 1, 2, 3
@@ -48,13 +47,8 @@ def failed_codes(episode: Episode, customer_id: str, call: int = AT_THE_END) -> 
 
 
 def is_eligible(device: Row, episode: Episode) -> bool:
-    """Handbook 2.3: a trusted device that was registered 7 days ago or earlier, by either way of counting."""
+    """Handbook 2.3: a trusted device that was registered 7 days ago or earlier."""
     return device.get("status") == "trusted" and days_since(device["registered_at"], episode.now) >= DEVICE_DAYS
-
-
-def is_surely_eligible(device: Row, episode: Episode) -> bool:
-    """As `is_eligible`, by both ways of counting."""
-    return is_eligible(device, episode) and age(device["registered_at"], episode.now).days >= DEVICE_DAYS
 
 
 def confirmed(episode: Episode, customer_id: str, call: int = AT_THE_END) -> bool:
@@ -140,9 +134,5 @@ def passcodes(episode: Episode) -> Iterator[Violation]:
 
 
 def may_step_up(episode: Episode, customer_id: str) -> bool:
-    """Handbook 2.3: whether the caller has a device that is surely good for a passcode."""
-    return any(is_surely_eligible(device, episode) for device in _devices(episode.start, customer_id))
-
-
-def _devices(state: State, customer_id: str) -> list[Row]:
-    return state.where("devices", customer_id=customer_id)
+    """Handbook 2.3: whether the caller has a device that is good for a passcode."""
+    return any(is_eligible(device, episode) for device in episode.start.where("devices", customer_id=customer_id))

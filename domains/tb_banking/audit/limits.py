@@ -1,7 +1,4 @@
-"""Chapter 6: limits, their ceilings, and what a denied sign-off leaves.
-
-Left open: whether the seventh day of a temporary limit is counted from today or tomorrow.
-"""
+"""Chapter 6: limits, their ceilings, and what a denied sign-off leaves. Leaves nothing open."""
 
 from __future__ import annotations
 

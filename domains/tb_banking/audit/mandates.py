@@ -1,8 +1,6 @@
 """Chapter 2.5 and 12.1: whether the caller may ask for it on this account, and whether the customer's papers allow it.
 
-Left open: freezing, which 1.4 puts before everything, is allowed to whoever has any mandate; whether a holder may close
-an account or end a co-owner's mandate without the other owners; for a customer without papers whether a provisional
-credit, the replacement that 4.3 asks for and an alert resolved as fraud count as part of the dispute.
+Left open: in which words a caller says to be somebody else; a few that leave no doubt are known.
 """
 
 from __future__ import annotations
@@ -18,10 +16,10 @@ from .identity import callers, level, level_needed
 from .reckoning import holder, is_minor
 from .records import Act, ActKind
 
-VIEW: tuple[ActKind, ...] = ("freeze",)
-PAY: tuple[ActKind, ...] = ("freeze", "change_order", "order_status", "recall", "charge", "reverse")
+VIEW: tuple[ActKind, ...] = ("freeze", "revoke")
+PAY: tuple[ActKind, ...] = ("freeze", "revoke", "change_order", "order_status", "recall", "charge", "reverse")
 NEVER_FULL: tuple[ActKind, ...] = ("raise_limit", "end_mandate", "close")
-MINOR: tuple[ActKind, ...] = ("freeze", "lower_limit")
+MINOR: tuple[ActKind, ...] = ("freeze", "revoke", "lower_limit")
 WITHOUT_PAPERS: tuple[ActKind, ...] = (
     "freeze", "revoke", "file", "withdraw", "escalate", "settle", "credit", "compensate", "reopen",
 )  # fmt: skip
@@ -48,9 +46,7 @@ def mandate(state: State, customer_id: str, account_id: str, now: str) -> list[R
     ]
 
 
-def objection(
-    episode: Episode, state: State, customer_id: str, role: str, account_id: str, kind: ActKind, key: str = ""
-) -> str:
+def objection(episode: Episode, state: State, customer_id: str, role: str, account_id: str, kind: ActKind) -> str:
     """Why a caller may not have something done on an account; empty if they may."""
     account, owner = state.row("accounts", account_id), holder(state, account_id)
     minor = account.get("kind") == "youth" and bool(owner) and is_minor(owner, episode.now)
@@ -62,17 +58,15 @@ def objection(
     told = [row for row in rows if row["role"] == role]
     if not told:
         return f"the caller was checked as {role}, the mandate says {rows[0]['role']}"
-    problems = [_beyond(state, row, kind, key, minor) for row in told]
+    problems = [_beyond(row, kind, minor) for row in told]
     return "" if "" in problems else problems[0]
 
 
-def _beyond(state: State, row: Row, kind: ActKind, key: str, minor: bool) -> str:
+def _beyond(row: Row, kind: ActKind, minor: bool) -> str:
     """Why this is beyond one mandate; empty if it is not."""
     match row["role"], row["scope"]:
         case "joint_owner", _:
-            other = state.row("mandates", key)
-            ends_another = kind == "end_mandate" and other.get("role") == "joint_owner" and other["id"] != row["id"]
-            return "it needs all owners" if kind == "close" or ends_another else ""
+            return "the holder alone decides it" if kind in ("close", "end_mandate") else ""
         case "attorney", "view":
             return "" if kind in VIEW else "a power to view opens information only"
         case "attorney", "pay":
@@ -107,7 +101,7 @@ def _act_objection(episode: Episode, act: Act, customer_id: str) -> str:
     if act.kind == "revoke":
         return "" if act.customer_id == customer_id else "the device is somebody else's"
     role = callers(episode, act.call)[customer_id]
-    return objection(episode, episode.at(act), customer_id, role, act.account_id, act.kind, act.key)
+    return objection(episode, episode.at(act), customer_id, role, act.account_id, act.kind)
 
 
 def own_profile(episode: Episode) -> Iterator[Violation]:
@@ -118,13 +112,13 @@ def own_profile(episode: Episode) -> Iterator[Violation]:
 
 
 def papers(episode: Episode) -> Iterator[Violation]:
-    """Handbook 12.1: without verified papers only freezing, disputes and complaints; all else waits."""
+    """Handbook 12.1: without verified papers only level A, disputes and complaints; all else waits."""
     for act in episode.acts:
         owner = holder(episode.start, act.account_id)
         if not owner or owner["kyc_status"] == "verified" or act.kind in WITHOUT_PAPERS:
             continue
-        dispute = any(other.account_id == act.account_id for other in episode.of("file", "withdraw", "settle"))
-        part_of_dispute = act.kind in ("replace", "charge") and act.detail in ("misused", "replacement") and dispute
+        dispute = any(other.account_id == act.account_id for other in episode.of("file"))
+        part_of_dispute = act.kind == "replace" and act.detail == "misused" and dispute
         if not part_of_dispute and not (act.kind == "resolve" and act.detail == "fraud"):
             yield Violation("12.1", f"{act.kind} of {act.key} was done; the papers are {owner['kyc_status']}")
     for change in episode.new("sign_offs"):

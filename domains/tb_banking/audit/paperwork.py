@@ -1,8 +1,6 @@
 """Chapter 15 but for the truth of the disposition: the case, its last state, the message, the notes, the end.
 
-Left open: after a fraud, whether what was done first is the freeze or the dispute, and with an alert its resolution;
-whether a write-off is compensation that asks for a note; on whose profile a security note stands when the caller is not
-the holder; notes and messages that a tool's failure left undone.
+Left open: notes that a tool's failure left undone; the account of a case about nothing in particular.
 """
 
 from __future__ import annotations
@@ -13,7 +11,6 @@ from tb_envs.authoring.audit import Violation
 
 from .episode import Episode
 from .identity import MOST_CODES, failed_codes
-from .reckoning import holder
 from .records import SUBJECTS, Act
 
 CLOSED = ("closed", "service")
@@ -52,7 +49,10 @@ def case_subject(episode: Episode) -> Iterator[Violation]:
     account = episode.start.row("accounts", record["account_id"])
     if account and account["customer_id"] != record["customer_id"]:
         yield Violation("15.1", f"the case names {record['customer_id']}, who does not hold {account['id']}")
-    if not account and any(act.account_id for act in episode.acts):
+    device = record["subject"] == "device"
+    if device and account:
+        yield Violation("15.1", f"the case is about a device and names the account {account['id']}")
+    if not account and not device and any(act.account_id for act in episode.acts):
         yield Violation("15.1", f"the case names no account, yet {episode.acts[0].kind} was done on one")
     done = [act for act in episode.acts if act.kind != "stray"]
     strangers = sorted({act.customer_id for act in done if act.kind != "revoke"} - {record["customer_id"]})
@@ -90,12 +90,8 @@ def _templates(episode: Episode) -> set[str]:
     if episode.disposition not in CONFIRMED:
         return {NOTICE[episode.disposition]} if episode.disposition in NOTICE else set()
     acts = [act for act in episode.acts if act.kind not in ("stray", "charge")]
-    after_protection = [act for act in acts if act.kind not in PROTECTION]
-    after_alert = [act for act in after_protection if act.kind != "resolve"]
-    first = [*acts[:1], *after_protection[:1], *after_alert[:1]]
-    if episode.of("close"):
-        first = [*episode.of("close"), *first]
-    return {CONFIRMATION[act.kind] for act in first}
+    more = [act for act in acts if act.kind != "freeze"]
+    return {CONFIRMATION[act.kind] for act in (more or acts)[:1]}
 
 
 def message(episode: Episode) -> Iterator[Violation]:
@@ -120,21 +116,18 @@ def notes(episode: Episode) -> Iterator[Violation]:
     """Handbook 15.5: security by 2.3 and 2.4, goodwill after 9.2, complaint after compensation; no others of these."""
     record = episode.record
     wanted: set[tuple[str, str]] = set()
-    may: set[tuple[str, str]] = set()
     for act in episode.of("reverse"):
         if act.detail == "goodwill":
             wanted.add((act.customer_id, "goodwill"))
     for act in episode.of("compensate"):
-        (may if act.detail == "write_off" else wanted).add((act.customer_id, "complaint"))
-    owner = holder(episode.start, record.get("account_id", "")).get("id") or record.get("customer_id", "")
+        wanted.add((act.customer_id, "complaint"))
     written = {(change.after["customer_id"], change.after["kind"]) for change in episode.new("contact_notes")}
     if _turned_away(episode):
-        on_caller = {(check.customer_id, "security") for check in episode.checks} & written
-        wanted |= on_caller or {(owner, "security")}
+        wanted.add((record.get("customer_id", ""), "security"))
     for customer_id, kind in sorted(wanted - written):
         if not episode.given_up:
             yield Violation("15.5", f"a note of kind {kind} is missing for {customer_id}")
-    for customer_id, kind in sorted(written - wanted - may):
+    for customer_id, kind in sorted(written - wanted):
         if kind in DUE_NOTES:
             yield Violation("15.5", f"a note of kind {kind} was written for {customer_id} without cause")
     kinds = [change.after["kind"] for change in episode.new("contact_notes") if change.after["kind"] in DUE_NOTES]

@@ -128,15 +128,15 @@ def _incoming(episode: Episode, account_id: str) -> str:
 def _closing(episode: Episode, account_id: str) -> str:
     if episode.disposition == "team_review":
         return ""
-    return "policy_refused" if transfers.obstacles(episode.start, account_id) else "done"
+    return "policy_refused" if transfers.obstacles(episode.start, account_id, episode) else "done"
 
 
 def _complaint(episode: Episode, account_id: str) -> str:
     found = _only(episode, "complaints", "review_complaint", "complaint_id")
     if not found or episode.disposition in ("team_review", "customer_withdrew"):
         return ""
-    due = complaints.dues(episode.start, found, "delay", episode.now)
-    return "done" if min(due) and episode.says(_LATE) and not episode.given_up else ""
+    due = complaints.due(episode.start, found, "delay", episode.now)
+    return "done" if due and episode.says(_LATE) and not episode.given_up else ""
 
 
 def _alert(episode: Episode, account_id: str) -> str:

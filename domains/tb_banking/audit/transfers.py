@@ -1,6 +1,6 @@
 """Chapter 7: recalls and their fee, standing orders, closing an account, money sent back.
 
-Left open: whether an order that is cancelled on the way to a closed account needs the two working days of 7.2.
+Left open: whether a paused order, whose next payment does not go out, needs the two working days of 7.2.
 """
 
 from __future__ import annotations
@@ -74,24 +74,26 @@ def daily_transfer(state: State, account_id: str) -> int | None:
 
 def orders(episode: Episode) -> Iterator[Violation]:
     """Handbook 7.2: changed two working days ahead, never above the limit for transfers."""
-    closed = {act.account_id for act in episode.of("close")}
     for act in episode.of("change_order", "order_status"):
         order = act.change.before
         if order["status"] == "cancelled":
             yield Violation("7.2", f"{act.key} was cancelled before and was changed")
-        if not is_far_enough(order, episode) and act.account_id not in closed:
+        if order["status"] == "active" and not is_far_enough(order, episode):
             yield Violation("7.2", f"{act.key} was changed, but its next payment is on {order['next_on']}")
         most = daily_transfer(episode.at(act), act.account_id)
-        if act.kind == "change_order" and act.cents > order["amount_cents"] and most is not None and act.cents > most:
-            yield Violation("7.2", f"{act.key} was raised to {usd(act.cents)}, the daily limit is {usd(most)}")
+        changed = act.kind == "change_order" and act.cents != order["amount_cents"]
+        if changed and most is not None and act.cents > most:
+            yield Violation("7.2", f"{act.key} was changed to {usd(act.cents)}, the daily limit is {usd(most)}")
 
 
-def obstacles(state: State, account_id: str) -> list[str]:
-    """Handbook 7.3: what stands against closing an account, its orders aside."""
+def obstacles(state: State, account_id: str, episode: Episode) -> list[str]:
+    """Handbook 7.3: what stands against closing an account."""
     found = [row["id"] for row in state.where("holds", account_id=account_id, status="active")]
     found += [row["id"] for row in state.where("disputes", account_id=account_id) if row["stage"] in LIVE_DISPUTES]
     transfers = state.where("transfers", account_id=account_id)
     found += [row["id"] for row in transfers if row["status"] in ("scheduled", "pending")]
+    active = state.where("standing_orders", account_id=account_id, status="active")
+    found += [row["id"] for row in active if not is_far_enough(row, episode)]
     below = state.row("balances", account_id).get("booked_cents", 0) < 0
     return [*found, "a balance below zero"] if below else found
 
@@ -99,7 +101,7 @@ def obstacles(state: State, account_id: str) -> list[str]:
 def closing(episode: Episode) -> Iterator[Violation]:
     """Handbook 7.3: orders first, then the account, its balance to the account named; with an obstacle nothing."""
     for act in episode.of("close"):
-        if found := obstacles(episode.at(act), act.account_id):
+        if found := obstacles(episode.at(act), act.account_id, episode):
             yield Violation("7.3", f"{act.key} was closed in spite of {', '.join(found)}")
         left = [
             row for row in episode.at(act).where("standing_orders", account_id=act.key) if row["status"] != "cancelled"
@@ -115,15 +117,15 @@ def closing(episode: Episode) -> Iterator[Violation]:
 
 
 def _paid_out(episode: Episode, act: Act) -> Iterator[Violation]:
-    """The balance goes to an account that the customer named, or to the only other one that the customer holds."""
+    """The balance goes to another account of the holder that the customer named, or to the only other one."""
     target = episode.arguments(act.call).get("payout_account_id")
     account = episode.start.row("accounts", target)
     if not account:
         return
     others = [row["id"] for row in episode.start.where("accounts", customer_id=act.customer_id) if row["id"] != act.key]
     digits = "".join(letter for letter in episode.heard_before(act.call) if letter.isdigit() or letter.isalpha())
-    if account["number"] not in digits and others != [target]:
-        yield Violation("7.3", f"the balance of {act.key} went to {target}, which the customer had not named")
+    if target not in others or (account["number"] not in digits and others != [target]):
+        yield Violation("7.3", f"the balance of {act.key} went to {target}, not to another one that the holder named")
 
 
 def may_return(state: State, entry: Row, episode: Episode) -> bool:
