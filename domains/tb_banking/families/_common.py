@@ -33,11 +33,12 @@ from tb_banking.families._records import served as served
 from tb_banking.families._records import tail as tail
 from tb_banking.families._who import AGAIN_PLEASE as AGAIN_PLEASE
 from tb_banking.families._who import CODE_PLEASE as CODE_PLEASE
-from tb_banking.families._who import Then, touched
+from tb_banking.families._who import Then
 from tb_banking.families._who import check as check
 from tb_banking.families._who import identify as identify
 from tb_banking.families._who import no_device as no_device
 from tb_banking.families._who import step_up as step_up
+from tb_banking.families._who import touched as touched
 from tb_banking.families._who import verified as verified
 from tb_banking.families._who import wrong_codes as wrong_codes
 from tb_banking.families._work import amount as amount

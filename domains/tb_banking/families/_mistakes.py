@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from tb_banking.families._who import AGAIN_PLEASE, CODE_PLEASE
 from tb_banking.world import Phone
@@ -53,16 +54,18 @@ def _mistakes(steps: Sequence[Step], expects: Sequence[Expectation]) -> Iterator
     yield "forgets the note", mistake(without(steps, "add_contact_note"), "note", "omission")
     yield "closes with the wrong disposition", mistake(_otherwise(steps), "case", "omission")
     yield "opens a second case", mistake(_anew(steps), ("case", NOTHING_ELSE))
-    yield from misjudged(
+    freezing = "checked before the freeze" in ordered
+    for title, item in misjudged(
         steps,
         expects,
         "verify_caller",
         besides=("customer_id", "role", "surname"),
         wrong=({"email": "a@b.example"}, {"email": "b@a.example"}),
         records=CASE,
-    )
-    if "wrong codes" not in ordered:
-        yield "does without the passcode", mistake(without(steps, "list_devices", *PASSCODE), "step-up")
+    ):
+        both = freezing and title == "verifies afterwards"
+        yield title, replace(item, fails=item.fails | {"checked before the freeze"}) if both else item
+    yield "does without the passcode", mistake(without(steps, "list_devices", *PASSCODE), "step-up")
     if "step-up" in ordered:
         yield "confirms the passcode afterwards", mistake(postponed(steps, PASSCODE, CASE), "step-up")
     unheard = [step for step in steps if step not in (CODE_PLEASE, AGAIN_PLEASE)]
@@ -103,9 +106,11 @@ def _anew(steps: Sequence[Step]) -> Sequence[Step]:
 
 
 def _unchecked(steps: Sequence[Step]) -> Sequence[Step]:
-    """The card is frozen before anybody was checked."""
-    frozen = first_call(steps, "freeze_card")
-    return scripts.before(without(steps, "freeze_card"), ["verify_caller"], frozen) if frozen else steps
+    """The card is frozen before the caller is checked, and that right afterwards."""
+    checks = [step for step in steps if scripts.is_call(step, "verify_caller")]
+    rest = without(steps, "verify_caller")
+    at = next((at for at, step in enumerate(rest) if scripts.is_call(step, "freeze_card")), None)
+    return steps if at is None else [*rest[: at + 1], *checks, *rest[at + 1 :]]
 
 
 def _spraying(steps: Sequence[Step]) -> Sequence[Step]:

@@ -118,7 +118,7 @@ def tail(
         subject: of the first request.
         disposition: of table 15.2.
         kind_of_work: what was done first, where that is not the usual work for the subject (see `WORK`).
-        queue: the team that decides, for `team_review`.
+        queue: the team that decides, if it ends as `team_review`.
         note: ``goodwill`` or ``complaint`` by rule 15.5; a `security` note is added by itself.
         existing: the case to carry on, instead of opening another one.
         found: looked-up values that the summary reports, e.g. ``use("payment", "days_since_posting")``: where nothing
@@ -133,9 +133,10 @@ def tail(
     if note or disposition in SUSPECT:
         part += write_note(holder, note or "security")
     stage, usual = FINAL[disposition]
-    part += bring_case(holder, acct, subject, disposition, Final(stage, queue or usual), existing=existing, found=found)
+    team = queue if queue and disposition == "team_review" else usual
+    part += bring_case(holder, acct, subject, disposition, Final(stage, team), existing=existing, found=found)
     if stage == "referred":
-        return part + hand_over(queue or usual)
+        return part + hand_over(team)
     return part + Part((), (at_most("not handed over", calls("hand_over"), 0),))
 
 

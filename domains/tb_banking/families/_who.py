@@ -175,7 +175,10 @@ def no_device(person: Person, customer: Any = None, *, unfit: Sequence[Phone] = 
 
 
 def touched(then: Then) -> tuple[Pattern, ...]:
-    """The row changes that parts make, as patterns: existing rows by their id, new ones by what they belong to."""
+    """The row changes that parts make, as patterns: existing rows by their id, new ones by what they belong to.
+
+    Of a column that may pass through other values, as a card's status before it is replaced, the last value counts.
+    """
     if isinstance(then, Pattern):
         return (then,)
     if not isinstance(then, Part):
@@ -188,10 +191,17 @@ def touched(then: Then) -> tuple[Pattern, ...]:
 
 def _rows(item: Expectation) -> tuple[Pattern, ...]:
     match item:
-        case Changed(_, table, key):
-            return (Pattern("row", table, {"id": key}),)
+        case Changed(_, table, key, fields, free):
+            passing = {name: fields[name] for name in free if name in fields}
+            return (Pattern("row", table, {"id": key, **passing}),)
         case Created(_, table, fields):
-            return (Pattern("row", table, {name: value for name, value in fields.items() if name.endswith("_id")}),)
+            return (
+                Pattern(
+                    "row",
+                    table,
+                    {name: value for name, value in fields.items() if name.endswith("_id") or name == "replaces"},
+                ),
+            )
         case Either(_, ways):
             return tuple(pattern for way in ways for one in way for pattern in _rows(one))
         case _:

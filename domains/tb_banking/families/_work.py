@@ -69,6 +69,11 @@ def amount(cents: int, *needs: Any) -> Any:
     return derived(show_money(cents), *(show_money(need) if isinstance(need, int) else need for need in needs))
 
 
+def _row(record: Record, needs: tuple[Any, ...]) -> Any:
+    """The id of a row as an argument; `needs` are looked-up figures that decide whether it is touched at all."""
+    return derived(record.id, record.id, *needs) if needs else record.id
+
+
 def _does(name: str, expectation: Expectation, tool: str, *, save: str = "", **arguments: Any) -> Part:
     return Part((call(tool, **arguments, save=save, earns=name),), (expectation,))
 
@@ -217,15 +222,15 @@ def release(hold: Record, *, name: str = "hold") -> Part:
     return _does(name, changed(name, Hold, hold.id, status="released"), "release_hold", hold_id=hold.id)
 
 
-def recall(transfer: Record, *, name: str = "transfer") -> Part:
-    """Recall a transfer."""
+def recall(transfer: Record, *needs: Any, name: str = "transfer") -> Part:
+    """Recall a transfer; `needs` are the figures that decide on it."""
     row = changed(name, Transfer, transfer.id, status="recalled")
-    return _does(name, row, "recall_transfer", transfer_id=transfer.id)
+    return _does(name, row, "recall_transfer", transfer_id=_row(transfer, needs))
 
 
-def send_back(entry: Record, *, name: str = "return") -> Part:
-    """Send an incoming transfer back."""
-    return _does(name, created(name, Return, entry_id=entry.id), "return_payment", entry_id=entry.id)
+def send_back(entry: Record, *needs: Any, name: str = "return") -> Part:
+    """Send an incoming transfer back; `needs` are the figures that decide on it."""
+    return _does(name, created(name, Return, entry_id=entry.id), "return_payment", entry_id=_row(entry, needs))
 
 
 def break_deposit(deposit: Record, penalty: int, *needs: Any, name: str = "deposit") -> Part:
@@ -251,10 +256,10 @@ def change_order(order: Record, cents: int, *needs: Any, name: str = "order") ->
     return _does(name, row, "change_order", order_id=order.id, amount=amount(cents, *needs))
 
 
-def set_order(order: Record, status: OrderStatus, *, name: str = "order") -> Part:
-    """Pause, resume or cancel a standing order."""
+def set_order(order: Record, status: OrderStatus, *needs: Any, name: str = "order") -> Part:
+    """Pause, resume or cancel a standing order; `needs` are the figures that decide on it."""
     row = changed(name, StandingOrder, order.id, status=status)
-    return _does(name, row, "set_order_status", order_id=order.id, status=status)
+    return _does(name, row, "set_order_status", order_id=_row(order, needs), status=status)
 
 
 def close(acct: Acct, payout: Acct | None = None, *cards: Record, name: str = "account") -> Part:

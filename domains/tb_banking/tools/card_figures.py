@@ -35,6 +35,7 @@ _PAYMENT: Select = (
         ENTRIES,
         MERCHANTS.c.statement_name,
         MERCHANTS.c.trading_name,
+        MERCHANTS.c.sells,
         SEGMENT.label("segment"),
         select(func.min(ALERTS.c.level))
         .where(
@@ -105,6 +106,7 @@ def review_payment(db: Db, entry_id: Identifier) -> Json:
         "merchant_id": entry.merchant_id,
         "statement_name": entry.statement_name,
         "trading_name": entry.trading_name,
+        "sells": entry.sells,
         "status": entry.status,
         "method": entry.method,
         "amount": show_money(-entry.amount_cents),
