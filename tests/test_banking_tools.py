@@ -64,6 +64,7 @@ class Bank:
         w.fee(self.savings, "monthly", 9_00, days=300, reversed=9_00, reason="goodwill", reversed_days=299)
         self.deposit = w.deposit(self.acct, 2_400_00, rate=335, months=12, opened_days=100)
         self.young = w.deposit(self.acct, 1_000_00, rate=300, months=6, opened_days=14)
+        w.fee(self.savings, "monthly", 9_00, days=100, reversed=9_00, reason="bank_error", reversed_days=90)
         self.payee = w.payee(self.ida)
         self.sent = w.transfer(self.acct, self.payee, 250_00, status="pending", minutes=1_441)
         self.planned = w.transfer(self.acct, self.payee, 99_00, status="scheduled")
@@ -83,8 +84,10 @@ class Bank:
         self.closed = w.case(self.ida, "limit", self.acct, stage="closed", disposition="done")
         self.phone = self.ida.device
         self.old_phone = w.device(self.ida, status="revoked")
-        w.passcode(self.ida, self.phone, days=12)
+        self.passcode = w.passcode(self.ida, self.phone, days=12)
+        w.passcode(self.ida, self.phone, status="failed", days=2)
         w.note(self.ida, "Hardship until spring.", "hardship", days=30)
+        w.note(self.ida, "Moves house in May.", days=3)
         w.message_from(self.ida, "Please call me.")
         w.desk_answers(self.acct, "limit", "denied")
         task = SimpleNamespace(
@@ -242,9 +245,11 @@ def test_reads_write_nothing_and_cover_every_read_tool(bank: Bank) -> None:
     assert found["get_customer"]["age"] == 41
     assert {*found["get_customer"]["account_ids"]} == {bank.acct.id, bank.savings.id, bank.shut.id}
     assert found["get_customer"]["mandate_account_ids"] == [bank.foreign.id]
-    assert found["list_devices"]["items"][0 if bank.phone.id < bank.old_phone.id else 1]["last_confirmed_at"]
+    device = next(row for row in found["list_devices"]["items"] if row["device_id"] == bank.phone.id)
+    assert device["last_confirmed_at"] == bank.passcode.sent_at
     assert found["find_account"] == found["get_account"]
     assert {card["ending"] for card in found["get_account"]["cards"]} >= {"4821", "7310"}
+    assert [row["entry_id"] for row in found["list_entries"]["items"]][0] == bank.again.id
     assert found["list_entries"]["total"] == 3
     mandate = found["list_mandates"]["items"][0]
     assert (mandate["holder_id"], mandate["holder_surname"]) == (bank.ida.id, "Öström")
@@ -323,6 +328,14 @@ def test_working_days_are_counted_as_the_handbook_counts(event: date, days: int)
     counted = _days.working_days(f"{event}T23:59:00Z", later.isoformat())
     assert counted == policy.working_days_between(event, later)
     assert _days.working_days(later.isoformat(), event.isoformat()) == -counted
+
+
+@pytest.mark.parametrize(
+    ("born", "age"), [("2013-09-18", 18), ("2013-09-19", 17), ("2013-10-01", 17), ("2012-12-31", 18)]
+)
+def test_a_birthday_counts_from_its_first_minute(bank: Bank, born: str, age: int) -> None:
+    bank.backend.store.raw.execute("UPDATE customers SET birth_date=? WHERE id=?", (born, bank.ida.id))
+    assert bank.do("get_customer", customer_id=bank.ida.id)["age"] == age
 
 
 @given(st.integers(1, 10**9), st.integers(1, 900), st.integers(1, 1_500))
@@ -467,6 +480,7 @@ def test_an_account_is_closed_when_nothing_is_in_the_way(bank: Bank) -> None:
             ],
         ),
         ("transfer", [("recall_transfer", {"transfer_id": row.id}) for row in (bank.planned, bank.sent)]),
+        ("standing order", [("set_order_status", {"order_id": bank.order.id, "status": "paused"})]),
         ("standing order", [("set_order_status", {"order_id": bank.order.id, "status": "cancelled"})]),
     ):
         assert words in bank.refuse("close_account", **close)

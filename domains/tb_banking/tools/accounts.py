@@ -91,7 +91,7 @@ _HOLDS = select(HOLDS).where(HOLDS.c.account_id == bindparam("key")).order_by(HO
 _ALL_LIMITS = select(LIMITS).where(LIMITS.c.account_id == bindparam("key")).order_by(LIMITS.c.id)
 
 
-def whole_account(db: Db, account: Found) -> Json:
+def _whole_account(db: Db, account: Found) -> Json:
     """What `get_account` shows of an account that was found with its holder and balance."""
     short = {
         name: [view(row) for row in db.query(statement, {"account_id": account.id})]
@@ -110,7 +110,7 @@ def find_account(db: Db, number: Words) -> Json:
     rows = db.query(_BY_NUMBER, {"number": digits(number)})
     if not rows:
         raise ToolError(f"`number`: there is no account with the number {number.strip()!r}.")
-    return whole_account(db, rows[0])
+    return _whole_account(db, rows[0])
 
 
 @accounts.read
@@ -125,7 +125,7 @@ def get_account(db: Db, account_id: Identifier) -> Json:
         account_id: the account, e.g. `AC-10231`.
     """
     rows = db.query(_BY_ID, {"account_id": account_id})
-    return whole_account(db, rows[0] if rows else db.one(Account, account_id))
+    return _whole_account(db, rows[0] if rows else db.one(Account, account_id))
 
 
 @accounts.read
