@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from tb_envs.authoring.audit import Case, Violation
+from tb_envs.parts.reading import State
 from tb_envs.session.log import Event
 from tb_envs.store.journal import RowChange
 from tb_hotel.audit import accounts, audit, before_arrival, folios, limits, reckoning, stays
-from tb_hotel.audit.records import State
 from tb_hotel.models import Base
 
 NOW = datetime(2031, 5, 14, 9, 0, tzinfo=UTC)

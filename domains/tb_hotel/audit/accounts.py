@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from tb_envs.authoring.audit import Violation
+from tb_envs.parts.reading import Row, State
 
 from .before_arrival import public_prices
 from .episode import Episode
@@ -26,7 +27,7 @@ from .reckoning import (
     plan,
     refunded_before,
 )
-from .records import Act, Row, State
+from .records import Act
 
 POINTS_PER_DOLLAR, JOINED_WITHIN_DAYS = 10, 30
 SMALLEST_CORRECTION = 100
@@ -62,7 +63,7 @@ def loyalty_corrections(episode: Episode) -> Iterator[Violation]:
     for act in episode.of("entry"):
         if act.reason != "correction":
             continue
-        state, booking = episode.before(act), episode.start.row("bookings", act.booking_id)
+        state, booking = episode.before(act.call), episode.start.row("bookings", act.booking_id)
         missing = missing_loyalty(state, booking)
         if missing is None:
             yield Violation("8.1", f"points were credited for {booking['id']}, a stay that earns nothing")
@@ -89,7 +90,7 @@ def corporate_due(state: State, booking: Row) -> int:
 def corporate_rates(episode: Episode) -> Iterator[Violation]:
     """Policy 8.2: the sum of the nights overpaid, in time."""
     for key, act in episode.first_refunds("corporate_rate"):
-        state, booking = episode.before(act), episode.start.row("bookings", key)
+        state, booking = episode.before(act.call), episode.start.row("bookings", key)
         due = max(0, corporate_due(state, booking) - refunded_before(state, key, "corporate_rate"))
         yield from refunds_match(episode, "8.2", key, "corporate_rate", due, min(due, paid(state, key)))
         if not in_time(booking, "corporate_rate", episode.now):
@@ -166,7 +167,7 @@ def sister_of(state: State, booking: Row) -> Sister | None:
 def relocations(episode: Episode) -> Iterator[Violation]:
     """Policy 9.2: relocated with the first night and points, or cancelled with everything returned."""
     for act in episode.of("relocate"):
-        state, booking, key = episode.before(act), act.change.before, act.change.key
+        state, booking, key = episode.before(act.call), act.change.before, act.change.key
         if not relocates(state, booking):
             yield Violation("9.2", f"{key} was relocated though its room can be used or another is free")
         category = episode.arguments(act.call).get("room_type_id", "")
@@ -180,11 +181,11 @@ def relocations(episode: Episode) -> Iterator[Violation]:
         yield from _points(episode, act, state)
     for act in episode.of("cancel"):
         if act.topic == "relocation":
-            state, key = episode.before(act), act.change.key
+            state, key = episode.before(act.call), act.change.key
             if not relocates(state, act.change.before):
                 yield Violation("9.2", f"{key} was cancelled as a declined relocation, but there was none to offer")
             yield from refunds_match(episode, "9.2", key, "cancellation", paid(state, key))
-        elif episode.ticket.get("topic") == "relocation" and relocates(episode.before(act), act.change.before):
+        elif episode.ticket.get("topic") == "relocation" and relocates(episode.before(act.call), act.change.before):
             yield Violation("9.2", f"{act.change.key} was cancelled at the guest's request where a relocation was due")
 
 

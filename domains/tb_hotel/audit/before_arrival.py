@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from tb_envs.authoring.audit import Violation
+from tb_envs.parts.reading import Row, State, plain
 
 from .episode import Episode
 from .money import charge_matches, refunds_match
@@ -23,8 +24,7 @@ from .reckoning import (
     plan,
     tier,
 )
-from .records import Act, Row, State
-from .words import plain
+from .records import Act
 
 MOST_DATE_CHANGES = 2
 FREE_LETTERS = 3
@@ -66,7 +66,7 @@ def cancellation_refund(state: State, booking: Row, at: datetime) -> int:
 def cancellations(episode: Episode) -> Iterator[Violation]:
     """Policy 4: a booking is cancelled at the guest's request with the right refund."""
     for act in episode.of("cancel"):
-        state, booking = episode.before(act), act.change.before
+        state, booking = episode.before(act.call), act.change.before
         if booking["status"] != "confirmed":
             yield Violation("4.1", f"{act.change.key} was {booking['status']}; only a confirmed booking is cancelled")
         if act.topic == "cancellation":
@@ -120,7 +120,7 @@ def move_fee(state: State, booking: Row, at: datetime) -> int:
 def date_changes(episode: Episode) -> Iterator[Violation]:
     """Policy 5.1 to 5.4: dates, change fee, difference."""
     for act in episode.of("move"):
-        state, booking, key = episode.before(act), act.change.before, act.change.key
+        state, booking, key = episode.before(act.call), act.change.before, act.change.key
         if problem := may_move(state, booking, episode.now):
             yield Violation("5.1", f"the dates of {key} were changed, but {problem}")
         yield from charge_matches(episode, "5.2", act, "change_fee", move_fee(state, booking, episode.now))
@@ -165,7 +165,7 @@ def is_better(state: State, booking: Row, room_type_id: str) -> bool:
 def room_changes(episode: Episode) -> Iterator[Violation]:
     """Policy 5.5: a better category for the same dates."""
     for act in episode.of("upgrade"):
-        state, booking, new = episode.before(act), act.change.before, act.change.after["room_type_id"]
+        state, booking, new = episode.before(act.call), act.change.before, act.change.after["room_type_id"]
         if booking["status"] != "confirmed":
             yield Violation("5.5", f"{act.change.key} was {booking['status']}, its category may not be changed")
         if not is_better(state, booking, new):
@@ -206,7 +206,7 @@ def may_rename(state: State, booking: Row, name: str, at: datetime) -> str:
 def name_changes(episode: Episode) -> Iterator[Violation]:
     """Policy 5.6: corrections are free, transfers cost a fee, a change by law is not ours."""
     for act in episode.of("rename"):
-        state, booking, name = episode.before(act), act.change.before, act.change.after["stay_name"]
+        state, booking, name = episode.before(act.call), act.change.before, act.change.after["stay_name"]
         if says_legal_change(episode):
             yield Violation("5.6", f"the name on {act.change.key} was changed although it changed by law")
         if problem := may_rename(state, booking, name, episode.now):

@@ -243,7 +243,7 @@ def notes(episode: Episode) -> Iterator[Violation]:
             wanted.add((act.guest_id, "goodwill"))
         if act.topic == "no_show":
             booking = episode.start.row("bookings", act.booking_id)
-            if no_show_due(episode.before(act), booking, episode.now).goodwill:
+            if no_show_due(episode.before(act.call), booking, episode.now).goodwill:
                 wanted.add((act.guest_id, "goodwill"))
     if episode.ticket.get("reason") == "identity_failed":
         wanted.add((episode.ticket["guest_id"], "security"))

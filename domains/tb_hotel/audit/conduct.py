@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from tb_envs.authoring.audit import Violation
+from tb_envs.parts.reading import bare, plain
 
 from .episode import Check, Episode
 from .records import BOOKING_KINDS, MONEY_KINDS
-from .words import bare, plain
 
 UNPROTECTED = ("date_change", "room_change", "late_checkout", "folio_split", "group_block")
 FACTS_NEEDED, FACTS_IF_PROTECTED, MOST_FAILURES = 2, 3, 2

@@ -7,14 +7,15 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Literal
 
+from tb_envs.authoring import show_money
 from tb_envs.authoring.audit import Violation
+from tb_envs.parts.reading import Row, State, plain
 
 from . import reckoning
 from .episode import Episode
 from .money import refunds_match
 from .reckoning import captured, days_between, hours, in_time, moment, paid, percent_of, refunded, tier
-from .records import Act, Row, State
-from .words import plain, usd
+from .records import Act
 
 MEAL_LIMIT, DISPUTE_LIMIT = 6000, 4000
 PARKING_NIGHT = 1800  # the current article on parking
@@ -98,9 +99,9 @@ def disputes(episode: Episode) -> Iterator[Violation]:
                 yield Violation("7.2", f"charge {charge_id} ({row['kind']}, {row['evidence']}) was taken off")
         refund = sum(act.cents for act in episode.refunds(key, "dispute"))
         if not _fits(state, unsigned(state, key), waived, refund, plain(episode.heard)):
-            shown = ", ".join(f"{charge} {usd(cents)}" for charge, cents in waived.items())
+            shown = ", ".join(f"{charge} {show_money(cents)}" for charge, cents in waived.items())
             yield Violation(
-                "7.2", f"no choice of unsigned charges of {key} gives {shown or 'no waiver'} and {usd(refund)}"
+                "7.2", f"no choice of unsigned charges of {key} gives {shown or 'no waiver'} and {show_money(refund)}"
             )
         if refund:
             yield from refunds_match(episode, "7.2", key, "dispute", refund)
@@ -173,7 +174,9 @@ def price_corrections(episode: Episode) -> Iterator[Violation]:
         for charge_id in sorted(waived.keys() | must):
             cents, due = waived.get(charge_id, 0), too_much.get(charge_id, 0)
             if cents != due:
-                yield Violation("7.3", f"{usd(cents)} was taken off {charge_id} where {usd(due)} was too much")
+                yield Violation(
+                    "7.3", f"{show_money(cents)} was taken off {charge_id} where {show_money(due)} was too much"
+                )
         settled = [too_much[row] for row in sorted(asked - is_open)]
         parts = [sum(part) for size in range(len(settled)) for part in combinations(settled, size)]
         yield from refunds_match(episode, "7.3", key, "price_correction", sum(settled), *([] if named else parts))
@@ -209,14 +212,14 @@ def double_payments(episode: Episode) -> Iterator[Violation]:
     for act in episode.of("refund"):
         if act.reason != "double_payment":
             continue
-        state = episode.before(act)
+        state = episode.before(act.call)
         payment = state.row("payments", act.change.after["payment_id"])
         others = [row for row in captured(state, [payment["folio_id"]]) if row["id"] != payment["id"]]
         earlier = [row for row in others if row["paid_at"] <= payment["paid_at"]]
         if not any(payment_twice(state, row, payment) == "twice" for row in earlier) or payment["id"] in seen:
             yield Violation("7.5", f"payment {payment['id']} is not the later of two taken within 24 hours")
         if act.cents != payment["amount_cents"]:
-            yield Violation("7.5", f"refunded {usd(act.cents)} of {payment['id']} where the whole was due")
+            yield Violation("7.5", f"refunded {show_money(act.cents)} of {payment['id']} where the whole was due")
         seen.add(payment["id"])
 
 
@@ -237,7 +240,7 @@ def twins(state: State, booking: Row) -> list[Row]:
 def duplicates(episode: Episode) -> Iterator[Violation]:
     """Policy 7.6: the later duplicate is voided and all that was paid on it returned; no duplicate is cancelled."""
     for act in episode.of("void"):
-        state, booking = episode.before(act), act.change.before
+        state, booking = episode.before(act.call), act.change.before
         kept = state.row("bookings", act.change.after["duplicate_of"])
         if not is_duplicate(state, booking, kept):
             yield Violation("7.6", f"{booking['id']} was voided, but {kept['id']} is not the same booking made twice")
@@ -245,7 +248,7 @@ def duplicates(episode: Episode) -> Iterator[Violation]:
             yield Violation("7.6", f"{booking['id']} was voided, but {kept['id']} was booked later")
         yield from refunds_match(episode, "7.6", booking["id"], "duplicate_booking", paid(state, booking["id"]))
     for act in episode.of("cancel"):
-        if episode.ticket.get("topic") == "duplicate_booking" and twins(episode.before(act), act.change.before):
+        if episode.ticket.get("topic") == "duplicate_booking" and twins(episode.before(act.call), act.change.before):
             yield Violation("7.6", f"{act.change.key} is a duplicate and was cancelled where it is voided")
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
+from tb_envs.authoring import show_money
 from tb_envs.authoring.audit import Violation
+from tb_envs.parts.reading import Change, Row, State
 
 from .before_arrival import cancellation_fee, cancellation_refund
-from .episode import READS, Episode, same_call
+from .episode import Episode
 from .folios import MOST_CANDIDATES, dispute_relief, unsigned
 from .reckoning import refunded_before, tier
-from .records import Act, Change, Row, State
+from .records import Act
 from .stays import complaint_due, early_return, no_show_due
-from .words import usd
 
 LIMIT, PLATINUM_LIMIT = 50000, 75000
 ALWAYS_OURS = ("late_checkout", "folio_split", "charge_dispute", "extras_price", "relocation")
@@ -42,14 +43,14 @@ def tool_failures(episode: Episode) -> Iterator[Violation]:
     """Policy 11.1: a write is repeated once, and only when it was not done; then the case goes to IT."""
     repeats: dict[str, int] = {}
     for failed in episode.failures:
-        repeats.setdefault(same_call(failed), failed.call)
+        repeats.setdefault(episode.same_call(failed), failed.call)
     for text, first in repeats.items():
-        later = [e for e in episode.case.log if e.kind == "call" and e.call > first and same_call(e) == text]
+        later = [e for e in episode.case.log if e.kind == "call" and e.call > first and episode.same_call(e) == text]
         if len(later) > 1 and later[0].call in {failed.call for failed in episode.failures}:
             yield Violation("11.1", f"{later[0].name} was repeated {len(later)} times after it had failed")
     for done in episode.hidden_successes:
         again = [e for e in episode.case.log if e.kind == "call" and e.call > done.call]
-        if any(same_call(event) == same_call(done) for event in again):
+        if any(episode.same_call(event) == episode.same_call(done) for event in again):
             yield Violation("11.1", f"{done.name} was repeated though it had been carried out")
     yield from _records_first(episode)
     stopped = min(episode.given_up.values(), default=0)
@@ -68,9 +69,9 @@ def _records_first(episode: Episode) -> Iterator[Violation]:
     """Policy 11.1: after a failure the records are looked at before anything else is written."""
     for failed in (*episode.failures, *episode.hidden_successes):
         for event in episode.case.log[episode.places[failed.call] + 1 :]:
-            if event.kind == "call" and event.name.startswith(READS) and event.name not in NO_RECORDS:
+            if event.kind == "call" and event.name.startswith(episode.reads) and event.name not in NO_RECORDS:
                 break
-            if event.kind == "call" and not event.name.startswith(READS):
+            if event.kind == "call" and not event.name.startswith(episode.reads):
                 yield Violation(
                     "11.1", f"{event.name} followed the failure of {failed.name} before a look at the records"
                 )
@@ -104,7 +105,7 @@ def _approval_of(episode: Episode, booking_id: str) -> Iterator[Violation]:
     known = approvals_on(episode, booking_id)
     new = [change for change in episode.approvals if change.after["booking_id"] == booking_id]
     if certain > limit and not any(row["decision"] == "granted" for row in known):
-        yield Violation("12.1", f"{usd(total)} was returned on {booking_id} without approval")
+        yield Violation("12.1", f"{show_money(total)} was returned on {booking_id} without approval")
     binding = known if total > limit else [change.after for change in new]
     refused = [row["decision"] for row in binding if row["decision"] != "granted"]
     if refused:
@@ -116,16 +117,16 @@ def _approval_of(episode: Episode, booking_id: str) -> Iterator[Violation]:
     amount = sum(change.after["amount_cents"] for change in new)
     claims = {total} if counted else set[int]() if returned else _claims(episode, booking_id)
     if new and (amount <= limit or claims == set()):
-        yield Violation("12.2", f"approval of {usd(amount)} was asked for {booking_id}, which needs none")
+        yield Violation("12.2", f"approval of {show_money(amount)} was asked for {booking_id}, which needs none")
     elif new and not counted and claims is not None and amount not in claims:
-        shown = " or ".join(map(usd, sorted(claims)[:3]))
-        yield Violation("12.3", f"approval of {usd(amount)} was asked where {shown} was due for {booking_id}")
+        shown = " or ".join(map(show_money, sorted(claims)[:3]))
+        yield Violation("12.3", f"approval of {show_money(amount)} was asked where {shown} was due for {booking_id}")
 
 
 def _obeyed(episode: Episode, booking_id: str, counted: list[Act], decision: str) -> Iterator[Violation]:
     """Policy 12.3: denied or pending, nothing is changed on the booking and its payments."""
     for act in counted:
-        yield Violation("12.3", f"{usd(act.cents)} was returned on {booking_id} although approval is {decision}")
+        yield Violation("12.3", f"{show_money(act.cents)} was returned on {booking_id} although approval is {decision}")
     if episode.ticket.get("outcome") != "partly_completed":
         for act in episode.of("cancel", "shorten", "move", "void"):
             if act.booking_id == booking_id:
@@ -143,7 +144,9 @@ def _asked_rightly(episode: Episode, booking_id: str, counted: list[Act], new: l
         kind = "refund" if row["kind"] == "refund" else "waive"
         of_kind = sum(act.cents for act in counted if act.kind == kind)
         if row["amount_cents"] not in (of_kind, total) and not episode.given_up:
-            yield Violation("12.3", f"approval of {usd(row['amount_cents'])} was asked and {usd(total)} returned")
+            yield Violation(
+                "12.3", f"approval of {show_money(row['amount_cents'])} was asked and {show_money(total)} returned"
+            )
         if not of_kind and not episode.given_up:
             yield Violation(
                 "12.3", f"approval of kind {row['kind']} was asked for {booking_id}, the money moved otherwise"
@@ -169,7 +172,7 @@ def _debatable(episode: Episode, act: Act) -> bool:
     """Policy 12.2: a no-show that counts as cancelled without fee may pass for a cancellation without fee."""
     if act.reason != "no_show":
         return False
-    return no_show_due(episode.before(act), episode.start.row("bookings", act.booking_id), episode.now).fee == 0
+    return no_show_due(episode.before(act.call), episode.start.row("bookings", act.booking_id), episode.now).fee == 0
 
 
 def _claims(episode: Episode, booking_id: str) -> set[int] | None:

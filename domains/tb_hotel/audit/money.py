@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tb_envs.authoring import show_money
 from tb_envs.authoring.audit import Violation
 
 from .episode import Episode
 from .reckoning import captured, folios, newest_first
-from .records import Act, ActKind
-from .words import usd
+from .records import Act, ActKind, owner_of
 
 RETURN_NEEDS: dict[str, ActKind] = {
     "cancellation": "cancel",
@@ -48,9 +48,11 @@ def refunds_match(
     total, taken = sum(act.cents for act in made), shares_taken(made)
     complete = total in (due, *more)
     if not complete and not ("refund_payment" in episode.given_up and total < due):
-        yield Violation(section, f"refunded {usd(total)} ({reason}) where {usd(due)} was due for {booking_id}")
+        yield Violation(
+            section, f"refunded {show_money(total)} ({reason}) where {show_money(due)} was due for {booking_id}"
+        )
         return
-    state = episode.before(made[0]) if made else episode.end
+    state = episode.before(made[0].call) if made else episode.end
     everywhere = [folio["id"] for folio in folios(state, booking_id)]
     on_these = [state.row("payments", payment)["folio_id"] for payment in taken]
     cents = total if complete else due
@@ -67,8 +69,8 @@ def charge_matches(episode: Episode, section: str, act: Act, kind: str, due: int
     amounts = [item.cents for item in posted]
     right = amounts in [[cents] if cents else [] for cents in (due, *more)]
     if not right and (amounts or "post_charge" not in episode.given_up):
-        found = " and ".join(map(usd, amounts)) or "nothing"
-        yield Violation(section, f"charged {found} ({kind}) where {usd(due)} was due for {act.change.key}")
+        found = " and ".join(map(show_money, amounts)) or "nothing"
+        yield Violation(section, f"charged {found} ({kind}) where {show_money(due)} was due for {act.change.key}")
     wanted = "group_master" if act.kind == "release" else "guest"
     for item in posted:
         folio = episode.end.row("folios", item.change.after["folio_id"])
@@ -77,7 +79,7 @@ def charge_matches(episode: Episode, section: str, act: Act, kind: str, due: int
 
 
 def _belongs(episode: Episode, charge: Act, act: Act) -> bool:
-    owner = episode.end.owner(charge.change.after["folio_id"])
+    owner = owner_of(episode.end, charge.change.after["folio_id"])
     return act.change.key in (owner.booking_id, owner.group_block_id)
 
 
@@ -86,12 +88,14 @@ def money_has_a_cause(episode: Episode) -> Iterator[Violation]:
     for act in episode.of("refund"):
         needed = RETURN_NEEDS.get(act.reason)
         if act.booking_id is None and act.reason != "double_payment":
-            yield Violation("1.7", f"refunded {usd(act.cents)} ({act.reason}) on a payment of no booking")
+            yield Violation("1.7", f"refunded {show_money(act.cents)} ({act.reason}) on a payment of no booking")
         elif needed and not any(other.change.key == act.booking_id for other in episode.of(needed)):
-            yield Violation("1.7", f"refunded {usd(act.cents)} ({act.reason}), but {act.booking_id} was not changed so")
+            yield Violation(
+                "1.7", f"refunded {show_money(act.cents)} ({act.reason}), but {act.booking_id} was not changed so"
+            )
     for act in episode.of("charge"):
         needed = CHARGE_NEEDS.get(act.reason)
         if needed is None:
             yield Violation("1.7", f"a charge of kind {act.reason} is never posted on request")
         elif not any(_belongs(episode, act, other) for other in episode.of(needed)):
-            yield Violation("1.7", f"charged {usd(act.cents)} ({act.reason}) though nothing was changed for it")
+            yield Violation("1.7", f"charged {show_money(act.cents)} ({act.reason}) though nothing was changed for it")

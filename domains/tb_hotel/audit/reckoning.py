@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from .records import Row, State
-from .words import plain
+from tb_envs.parts.reading import Row, State, plain
 
 CHECK_IN_HOUR = 15
 CLAIM_DAYS = {

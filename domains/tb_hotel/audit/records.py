@@ -1,4 +1,4 @@
-"""What is read from rows: states, changes, and the acts they amount to.
+"""The acts that row changes amount to.
 
 An act is one change that the policy speaks of, taken from the row changes and not from the calls, so that a call that
 timed out after it was carried out counts as done. Rows that a tool changes as a consequence (inventory, nights, totals,
@@ -11,11 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from tb_envs.authoring.audit import Rows
-from tb_envs.store.journal import RowChange
-from tb_hotel.models import Base
+from tb_envs.parts.reading import Change, State
 
-Row = Mapping[str, Any]
 ActKind = Literal[
     "cancel", "void", "relocate", "move", "shorten", "upgrade", "late", "rename",
     "open_folio", "move_charge", "charge", "waive", "refund",
@@ -41,22 +38,6 @@ TOPIC_OF_CHARGE: Mapping[str, str] = {
 TOPIC_OF_ENTRY: Mapping[str, str] = {"correction": "loyalty", "relocation": "relocation"}
 _CONSEQUENCES = ("inventory_nights", "booking_nights", "loyalty_accounts", "loyalty_entries")
 _PAPERWORK = ("tickets", "ticket_comments", "guest_notes", "messages", "identity_checks", "approvals")
-
-
-class Change(NamedTuple):
-    """What one call did to one row in the end; `before` is empty for a new row, `after` for a removed one."""
-
-    table: str
-    key: str
-    call: int
-    sequence: int
-    before: Row
-    after: Row
-
-    @property
-    def columns(self) -> set[str]:
-        """The columns that changed."""
-        return {name for name, value in self.before.items() if self.after.get(name) != value}
 
 
 @dataclass(frozen=True)
@@ -90,52 +71,13 @@ class Owner(NamedTuple):
     guest_id: str
 
 
-@dataclass(frozen=True)
-class State:
-    """The records at one moment."""
-
-    tables: Mapping[str, Rows]
-
-    def rows(self, table: str) -> Rows:
-        """All rows of a table."""
-        return self.tables.get(table, {})
-
-    def row(self, table: str, key: Any) -> Row:
-        """One row; empty when there is none."""
-        return self.rows(table).get(key, {})
-
-    def where(self, table: str, **values: Any) -> list[Row]:
-        """Rows with these values, in order of their ids."""
-        rows = self.rows(table)
-        return [rows[key] for key in sorted(rows) if all(rows[key][name] == value for name, value in values.items())]
-
-    def owner(self, folio_id: Any) -> Owner:
-        """The booking or block that a folio belongs to, and its guest or organiser."""
-        folio = self.row("folios", folio_id)
-        booking = self.row("bookings", folio.get("booking_id"))
-        block = self.row("group_blocks", folio.get("group_block_id"))
-        guest_id = booking.get("guest_id") or block.get("organiser_id") or ""
-        return Owner(folio.get("booking_id"), folio.get("group_block_id"), guest_id)
-
-
-def named(table: str, values: tuple[Any, ...] | None) -> Row:
-    """A row's values with the names of its columns; empty for no row."""
-    if values is None:
-        return {}
-    return dict(zip(Base.metadata.tables[table].columns.keys(), values, strict=True))
-
-
-def merged(changes: Iterable[RowChange]) -> tuple[Change, ...]:
-    """Row changes in order, those of one call to one row as one."""
-    found: dict[tuple[int, str, str], Change] = {}
-    for change in sorted(changes, key=lambda item: item.sequence):
-        place = (change.call, change.table, change.key)
-        known = found.get(place)
-        before = known.before if known else named(change.table, change.before)
-        sequence = known.sequence if known else change.sequence
-        after = named(change.table, change.after)
-        found[place] = Change(change.table, change.key, change.call, sequence, before, after)
-    return tuple(change for change in found.values() if change.before != change.after)
+def owner_of(state: State, folio_id: Any) -> Owner:
+    """The booking or block that a folio belongs to, and its guest or organiser."""
+    folio = state.row("folios", folio_id)
+    booking = state.row("bookings", folio.get("booking_id"))
+    block = state.row("group_blocks", folio.get("group_block_id"))
+    guest_id = booking.get("guest_id") or block.get("organiser_id") or ""
+    return Owner(folio.get("booking_id"), folio.get("group_block_id"), guest_id)
 
 
 def acts_of(changes: Iterable[Change], end: State) -> tuple[Act, ...]:
@@ -162,9 +104,9 @@ def _act(change: Change, end: State) -> Act:
             topic = "relocation" if declined else TOPIC_OF.get(kind, "")
             return Act(kind, topic, row["guest_id"], change.key, change)
         case "folios" if fresh and row["kind"] == "company":
-            return Act("open_folio", "folio_split", end.owner(change.key).guest_id, row["booking_id"], change)
+            return Act("open_folio", "folio_split", owner_of(end, change.key).guest_id, row["booking_id"], change)
         case "charges":
-            return _charge(change, end.owner(row["folio_id"]))
+            return _charge(change, owner_of(end, row["folio_id"]))
         case "refunds" if fresh:
             return _refund(change, end)
         case "loyalty_entries":
@@ -209,7 +151,7 @@ def _charge(change: Change, owner: Owner) -> Act:
 
 def _refund(change: Change, end: State) -> Act:
     row = change.after
-    owner = end.owner(end.row("payments", row["payment_id"]).get("folio_id"))
+    owner = owner_of(end, end.row("payments", row["payment_id"]).get("folio_id"))
     topic = TOPIC_OF_RETURN.get(row["reason"], "")
     declined = end.row("bookings", owner.booking_id).get("cancel_reason") == "relocation_declined"
     if topic == "cancellation" and declined:

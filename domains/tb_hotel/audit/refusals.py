@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tb_envs.authoring import show_money
 from tb_envs.authoring.audit import Violation
+from tb_envs.parts.reading import Row, plain
 
 from . import accounts, before_arrival, folios, stays
 from .episode import Episode
 from .reckoning import folios as folios_of
 from .reckoning import in_time, plan, refunded_before
-from .records import Row
-from .words import plain, usd
 
 PRICELESS = (
     "loyalty", "payment_error", "corporate_rate", "extras_price", "folio_split", "no_show", "service_complaint",
@@ -94,7 +94,7 @@ def _due(episode: Episode, booking: Row, topic: str) -> str:
             return _possible(episode, booking, topic)
         case _:
             pass
-    return f"{usd(cents)} was due" if cents > 0 else ""
+    return f"{show_money(cents)} was due" if cents > 0 else ""
 
 
 def _possible(episode: Episode, booking: Row, topic: str) -> str:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from tb_envs.authoring.audit import Violation
+from tb_envs.parts.reading import Row, State, plain
 
 from .before_arrival import cancellation_fee
 from .episode import Episode
@@ -25,8 +26,7 @@ from .reckoning import (
     refunded_before,
     tier,
 )
-from .records import Act, Row, State
-from .words import plain
+from .records import Act
 
 HOUR_PRICE = 2000  # the current article on late check-out
 CHECK_OUT, LATEST, LATEST_IF_NEEDED = 11, 18, 13
@@ -62,7 +62,7 @@ def early_return(state: State, booking: Row, departure: str, at: datetime) -> in
 def early_departures(episode: Episode) -> Iterator[Violation]:
     """Policy 6.1: the stay of a guest in house is shortened and the unused nights are returned by plan."""
     for act in episode.of("shorten"):
-        due = early_return(episode.before(act), act.change.before, act.change.after["departure"], episode.now)
+        due = early_return(episode.before(act.call), act.change.before, act.change.after["departure"], episode.now)
         yield from refunds_match(episode, "6.1", act.change.key, "early_departure", due)
 
 
@@ -83,7 +83,7 @@ def late_price(state: State, booking: Row, hour: int) -> int:
 def late_checkouts(episode: Episode) -> Iterator[Violation]:
     """Policy 6.2: the latest hour, and the price of each hour after the free one."""
     for act in episode.of("late"):
-        state, booking, hour = episode.before(act), act.change.before, act.change.after["late_checkout_hour"]
+        state, booking, hour = episode.before(act.call), act.change.before, act.change.after["late_checkout_hour"]
         latest = LATEST_IF_NEEDED if room_needed(state, booking) else LATEST
         if hour is None or hour > latest:
             yield Violation("6.2", f"late check-out of {act.change.key} was set to {hour}; {latest} is the latest hour")
@@ -111,7 +111,7 @@ def complaints(episode: Episode) -> Iterator[Violation]:
         if act.reason == "compensation":
             yield Violation("6.3", f"compensation was taken off charge {act.change.key}; it is returned")
     for key, act in episode.first_refunds("compensation"):
-        state, booking = episode.before(act), episode.start.row("bookings", key)
+        state, booking = episode.before(act.call), episode.start.row("bookings", key)
         if not in_time(booking, "service_complaint", episode.now):
             yield Violation("3.5", f"the complaint about {booking['id']} came more than 7 days after departure")
         due = max(0, complaint_due(state, booking) - refunded_before(state, booking["id"], "compensation"))
@@ -149,7 +149,7 @@ def no_shows(episode: Episode) -> Iterator[Violation]:
     """Policy 6.4: refunds of no-shows, and the goodwill recorded exactly where one was given."""
     granted: dict[str, Act] = {}
     for key, act in episode.first_refunds("no_show"):
-        state, booking = episode.before(act), episode.start.row("bookings", key)
+        state, booking = episode.before(act.call), episode.start.row("bookings", key)
         if booking["status"] != "no_show":
             yield Violation("6.4", f"{booking['id']} is {booking['status']}, not a no-show")
         due = no_show_due(state, booking, episode.now)

@@ -22,7 +22,6 @@ from tb_envs.authoring import (
     DomainError,
     Record,
     ask,
-    at_most,
     call,
     calls,
     changed,
@@ -31,7 +30,6 @@ from tb_envs.authoring import (
     either,
     happened,
     kept,
-    named,
     never_created,
     one_of,
     order,
@@ -41,20 +39,21 @@ from tb_envs.authoring import (
 )
 from tb_envs.grading.expectations import Changed, Expectation, Pattern
 from tb_envs.grading.verdict import NOTHING_ELSE as NOTHING_ELSE
+from tb_envs.parts import identity
+from tb_envs.parts.scripts import Part as Part
+from tb_envs.parts.scripts import forgotten as forgotten
+from tb_envs.parts.scripts import with_arguments as with_arguments
+from tb_envs.parts.scripts import without as without
 from tb_hotel import policy
 from tb_hotel.families._mistakes import after as after
 from tb_hotel.families._mistakes import common_mistakes as common_mistakes
-from tb_hotel.families._mistakes import forgets as forgets
 from tb_hotel.families._mistakes import plus as plus
 from tb_hotel.families._mistakes import tempted as tempted
-from tb_hotel.families._mistakes import with_arguments as with_arguments
-from tb_hotel.families._mistakes import without as without
 from tb_hotel.families._records import ANSWERED as ANSWERED
 from tb_hotel.families._records import CONFIRMATION as CONFIRMATION
 from tb_hotel.families._records import FINAL as FINAL
 from tb_hotel.families._records import PARTLY as PARTLY
 from tb_hotel.families._records import REFERRAL as REFERRAL
-from tb_hotel.families._records import Part as Part
 from tb_hotel.families._records import close_ticket as close_ticket
 from tb_hotel.families._records import hand_over as hand_over
 from tb_hotel.families._records import last_words as last_words
@@ -208,19 +207,14 @@ def verified(
 
     The caller has named as many facts before it passed (`facts heard`), and not more than one check failed (`guesses`).
     """
-    passed: dict[str, Any] = {"guest_id": guest.id, "caller": caller, "result": "passed"}
-    enough = {**passed, "facts_matched": one_of(*range(needed, 6))}
-    on_file = (guest.email, guest.phone, guest.postcode, guest.birth_date, *([stay.id] if stay else []))
-    touches = _patterns(then)
-    row = (
-        order("verified", writes(IdentityCheck, **enough), *touches, writes(Refund), writes(Charge), writes(Approval))
-        if touches
-        else created("verified", IdentityCheck, **enough)
-    )
-    return (
-        row,
-        named("facts heard", on_file, at_least=needed, then=writes(IdentityCheck, **passed)),
-        at_most("guesses", writes(IdentityCheck, guest_id=guest.id, result="failed"), 1),
+    touches, money = _patterns(then), (writes(Refund), writes(Charge), writes(Approval))
+    return identity.verified(
+        IdentityCheck,
+        {"guest_id": guest.id, "caller": caller},
+        needed=needed,
+        on_file=(guest.email, guest.phone, guest.postcode, guest.birth_date, *([stay.id] if stay else [])),
+        touches=(*touches, *money) if touches else (),
+        failed_of={"guest_id": guest.id},
     )
 
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from tb_envs.authoring import Call, call, calls, changed, order, say, use, writes
 from tb_envs.authoring.steps import Say
+from tb_envs.parts.scripts import Part
 from tb_hotel.families._common import charge, dollars
-from tb_hotel.families._records import Part
 from tb_hotel.models import Booking
 from tb_hotel.world import HotelWorld, Person, Stay
 from tb_hotel.world.company import PLAN_BY_ID

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tb_envs.authoring import Record, Step, at_most, call, calls, changed, created, derived, happened, say
-from tb_envs.grading.expectations import Expectation
+from tb_envs.parts.scripts import Part
 from tb_hotel.models import (
     Decision,
     GuestMessage,
@@ -22,17 +21,6 @@ from tb_hotel.models import (
     Topic,
 )
 from tb_hotel.world import Person, Stay
-
-
-@dataclass(frozen=True)
-class Part:
-    """Steps, and the expectations that hold because of them."""
-
-    steps: tuple[Step, ...] = ()
-    expects: tuple[Expectation, ...] = ()
-
-    def __add__(self, other: Part) -> Part:
-        return Part(self.steps + other.steps, self.expects + other.expects)
 
 
 class Final(NamedTuple):

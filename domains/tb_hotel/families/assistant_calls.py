@@ -106,7 +106,7 @@ def assistant_calls(w: HotelWorld) -> Scenario:
     wrongs = list(temptations(stay, other, service, acts))
     expects = [*who.expects, *done.expects, *(guard for _, guard, _ in wrongs), *end.expects]
     mistakes = common.common_mistakes(solution, expects) | common.tempted(solution, *wrongs)
-    mistakes |= common.forgets(solution, service.change.tool, "post_charge", "add_guest_note")
+    mistakes |= common.forgotten(solution, service.change.tool, "post_charge", "add_guest_note")
     as_guest = common.with_arguments(solution, "check_identity", caller="guest")
     missed = "verified" if acts else "verified" if known else "failed check"
     mistakes["takes the assistant for the guest"] = mistake(as_guest, missed)

@@ -107,7 +107,7 @@ def corporate_rate(w: HotelWorld) -> Scenario:
     wrongs = temptations(stay, due)
     expects = [*who.expects, *done.expects, *(guard for _, guard, _ in wrongs), *end.expects]
     mistakes = common.common_mistakes(solution, expects) | common.tempted(solution, *wrongs)
-    mistakes |= common.forgets(solution, "refund_payment")
+    mistakes |= common.forgotten(solution, "refund_payment")
     sums = {
         "takes the discount named": policy.corporate_correction(sold, discount + 5, *validity),
         "counts all nights": policy.corporate_correction(sold, discount, sold[0].night, sold[-1].night),

@@ -114,7 +114,7 @@ def date_change(w: HotelWorld) -> Scenario:
     expects = [*who.expects, *manager.expects, *done.expects, *guards, *end.expects]
 
     mistakes = common.common_mistakes(solution, expects) | common.tempted(solution, *wrongs)
-    mistakes |= common.forgets(solution, "post_charge", "refund_payment")
+    mistakes |= common.forgotten(solution, "post_charge", "refund_payment")
     if moves:
         mistakes["quotes afterwards"] = mistake(common.after(solution, "quote_date_change"), "quoted first", "omission")
     if fee and owed > 0:

@@ -104,7 +104,7 @@ def double_payment(w: HotelWorld) -> Scenario:
         wrong["asks approval without need"] = mistake(
             script(common.approval(stay, cents, "pending"), given), common.NOTHING_ELSE
         )
-        wrong |= common.forgets(solution, "refund_payment")
+        wrong |= common.forgotten(solution, "refund_payment")
     else:
         wrong["refunds the earlier payment all the same"] = mistake(script(paid_back(first)), "no refund")
     if reason == "finance_review":

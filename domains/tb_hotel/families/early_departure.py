@@ -118,7 +118,7 @@ def early_departure(w: HotelWorld) -> Scenario:
         wrongs.append(("corrects the loyalty nights", never_created("no entry", LoyaltyEntry, **entry), step))
     expects = [*who.expects, *manager.expects, *done.expects, *(guard for _, guard, _ in wrongs), *end.expects]
     mistakes = common.common_mistakes(solution, expects) | common.tempted(solution, *wrongs)
-    mistakes |= common.forgets(solution, "shorten_stay", "refund_payment")
+    mistakes |= common.forgotten(solution, "shorten_stay", "refund_payment")
     if leaves and due:
         sums = {"returns the kept night too": sum(unused)}
         if stay.plan_kind == "semi_flexible":

@@ -129,7 +129,7 @@ def folio_split(w: HotelWorld) -> Scenario:
         wrongs.append(("opens a folio all the same", guard, opening))
     expects = [*who.expects, *done.expects, *(guard for _, guard, _ in wrongs), *end.expects]
     mistakes = common.common_mistakes(solution, expects) | common.tempted(solution, *wrongs)
-    mistakes |= common.forgets(solution, "move_charge")
+    mistakes |= common.forgotten(solution, "move_charge")
     if in_time:
         again = call("post_charge", folio_id=target, kind="room", amount=show_money(rows["room"].amount_cents))
         mistakes["posts the room again"] = mistake(common.plus(solution, again), common.NOTHING_ELSE)

@@ -113,7 +113,7 @@ def fresh_booking(w: HotelWorld) -> Scenario:
         wrongs.append(("asks the manager without need", guard, common.approval(stay, paid, "pending").steps[0]))
     expects = [*who.expects, *done.expects, *(guard for _, guard, _ in wrongs), *end.expects]
     mistakes = common.common_mistakes(solution, expects) | common.tempted(solution, *wrongs)
-    mistakes |= common.forgets(solution, "cancel_booking", "refund_payment")
+    mistakes |= common.forgotten(solution, "cancel_booking", "refund_payment")
     astray = ("ticket", common.NOTHING_ELSE)
     mistakes["uses the ticket about something else"] = mistake(
         on_ticket(solution, end.steps[-1], other), astray, "omission"

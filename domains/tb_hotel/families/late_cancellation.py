@@ -97,7 +97,7 @@ def late_cancellation(w: HotelWorld) -> Scenario:
         wrongs.append(("returns the money all the same", no_refund, returned(stay, paid)))
     expects = [*who.expects, *manager.expects, *done.expects, *(guard for _, guard, _ in wrongs), *end.expects]
     mistakes = common.common_mistakes(solution, expects) | common.tempted(solution, *wrongs)
-    mistakes |= common.forgets(solution, "cancel_booking", "refund_payment")
+    mistakes |= common.forgotten(solution, "cancel_booking", "refund_payment")
     if cancels and due:
         sums = {"returns the fee too": paid, "ignores the tier": reckon(w, stay, "standard")[1]}
         for title, cents in sums.items():

@@ -119,7 +119,7 @@ def minibar_dispute(w: HotelWorld) -> Scenario:
     if not done:
         wrong["does as the note says"] = mistake(script(taken_off(stay, is_open, whole)), given.expects[0].name)
     else:
-        wrong |= common.forgets(solution, "add_guest_note")
+        wrong |= common.forgotten(solution, "add_guest_note")
         fewer = [(row, cents) for row, cents in relief if row is not unsigned[-1]]
         wrong["leaves out the last charge"] = mistake(instead(*fewer), fails(unsigned[-1]), "omission")
     if done and due < disputed:

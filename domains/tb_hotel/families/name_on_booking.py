@@ -115,7 +115,7 @@ def name_on_booking(w: HotelWorld) -> Scenario:
     wrongs = list(temptations(stay, new_name, changes, fee))
     expects = [*who.expects, *done.expects, *(guard for _, guard, _ in wrongs), *end.expects]
     mistakes = common.common_mistakes(solution, expects) | common.tempted(solution, *wrongs)
-    mistakes |= common.forgets(solution, "change_stay_name", "post_charge", "add_guest_note")
+    mistakes |= common.forgotten(solution, "change_stay_name", "post_charge", "add_guest_note")
     if not known:
         named = common.with_arguments(solution, "send_message", booking_id=stay.id)
         mistakes["names the booking in the notice"] = mistake(named, "message")

@@ -112,7 +112,7 @@ def no_show_fee(w: HotelWorld) -> Scenario:
     wrongs = () if carried_out else (("returns half all the same", no_refund, half),)
     expects = [*who.expects, *manager.expects, *done.expects, *(guard for _, guard, _ in wrongs), *end.expects]
     mistakes = common.common_mistakes(solution, expects) | common.tempted(solution, *wrongs)
-    mistakes |= common.forgets(solution, "refund_payment", "record_goodwill", "add_guest_note")
+    mistakes |= common.forgotten(solution, "refund_payment", "record_goodwill", "add_guest_note")
     if carried_out and due < stay.paid:
         wrong = common.with_arguments(solution, "refund_payment", amount=show_money(stay.paid))
         mistakes["returns everything"] = mistake(wrong, "refund")

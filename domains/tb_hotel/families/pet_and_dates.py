@@ -118,7 +118,7 @@ def pet_and_dates(w: HotelWorld) -> Scenario:
     wrongs = list(temptations(stay, pet, right, dates, fee))
     expects = [*who.expects, *off.expects, *move.expects, *(guard for _, guard, _ in wrongs), *end.expects]
     mistakes = common.common_mistakes(solution, expects) | common.tempted(solution, *wrongs)
-    mistakes |= common.forgets(solution, "waive_charge", "change_dates", "post_charge")
+    mistakes |= common.forgotten(solution, "waive_charge", "change_dates", "post_charge")
     flyer = pet.amount_cents - 45_00
     if too_much:
         uncapped = 30_00 + case.pets * case.nights * 12_00

@@ -106,7 +106,7 @@ def room_upgrade(w: HotelWorld) -> Scenario:
     expects = [*who.expects, *done.expects, *(guard for _, guard, _ in wrongs), *end.expects]
 
     mistakes = common.common_mistakes(solution, expects) | common.tempted(solution, *wrongs)
-    mistakes |= common.forgets(solution, "post_charge")
+    mistakes |= common.forgotten(solution, "post_charge")
     if chosen:
         both = 100 - policy.LAST_MINUTE_DISCOUNT - policy.UPGRADE_DISCOUNT[guest.tier]
         for title, cents in (

@@ -123,7 +123,7 @@ def service_complaint(w: HotelWorld) -> Scenario:
     wrongs = [] if pays else [("pays out all the same", guard, returned(stay, due or 40_00))]
     expects = [*who.expects, *manager.expects, *done.expects, *(guard for _, guard, _ in wrongs), *end.expects]
     mistakes = common.common_mistakes(solution, expects) | common.tempted(solution, *wrongs)
-    mistakes |= common.forgets(solution, "add_guest_note", "refund_payment")
+    mistakes |= common.forgotten(solution, "add_guest_note", "refund_payment")
     for title, cents in wrong_sums(stay, faults).items() if pays else ():
         if cents != due:
             wrong = common.with_arguments(solution, "refund_payment", amount=show_money(cents))

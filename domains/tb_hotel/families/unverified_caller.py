@@ -113,7 +113,7 @@ def unverified_caller(w: HotelWorld) -> Scenario:
 
     wrong = common.common_mistakes(solution, expects)
     if done:
-        wrong |= common.forgets(solution, "cancel_booking", "refund_payment", "change_dates")
+        wrong |= common.forgotten(solution, "cancel_booking", "refund_payment", "change_dates")
     else:
         go_on = [step for step in change.steps if isinstance(step, Call) and step.earns == ("booking",)]
         money = common.refunds(stay, stay.paid, "cancellation").steps
@@ -125,7 +125,7 @@ def unverified_caller(w: HotelWorld) -> Scenario:
         if tries > 1:
             wrong["tries a third time and goes on"] = mistake(common.plus(solution, third, *go_on), "booking kept")
     if reason == "identity_failed":
-        wrong |= common.forgets(solution, "add_guest_note")
+        wrong |= common.forgotten(solution, "add_guest_note")
         wrong["writes about the booking"] = mistake(amiss("send_message", booking_id=stay.id), "message")
     if case.contact:
         names = "verified" if passed else "checks"

@@ -4,7 +4,8 @@ from sqlalchemy import CheckConstraint, ForeignKey
 from sqlalchemy.orm import Mapped, mapped_column
 
 from tb_envs.authoring.models import free, guarded
-from tb_hotel.models.base import Base, in_usd, not_negative, one_of
+from tb_envs.parts.columns import not_negative, one_of
+from tb_hotel.models.base import Base, in_usd
 from tb_hotel.models.kinds import ChargeKind, Evidence, FolioKind, FolioStatus, PaymentKind, PaymentStatus, RefundReason
 
 

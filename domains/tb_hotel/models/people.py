@@ -4,7 +4,8 @@ from sqlalchemy import ForeignKey, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from tb_envs.authoring.models import derived, free, guarded
-from tb_hotel.models.base import Base, not_negative, one_of
+from tb_envs.parts.columns import not_negative, one_of
+from tb_hotel.models.base import Base
 from tb_hotel.models.kinds import LoyaltyKind, LoyaltyStatus, Tier
 
 

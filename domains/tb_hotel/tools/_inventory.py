@@ -7,10 +7,9 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, Integer, Select, String, Table, and_, bindparam, or_, select, update
 
 from tb_envs.authoring import Db, ToolError, require
+from tb_envs.parts.views import core_table
 from tb_envs.store.db import Found
 from tb_hotel.models import InventoryNight
-
-from ._views import core_table
 
 NEVER = "9999-12-31"
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from sqlalchemy import Integer, Select, bindparam, case, cast, func, select, update
 
 from tb_envs.authoring import Db, Json, parse_time, require, show_money
+from tb_envs.parts.views import core_table, table_viewer
 from tb_envs.store.db import Found
 from tb_hotel.models import (
     Booking,
@@ -21,7 +22,6 @@ from tb_hotel.models import (
 )
 
 from ._inventory import Nights, give_back, on_nights, on_sale
-from ._views import core_table, table_viewer
 
 BOOKINGS, NIGHTS, PLANS = core_table(Booking), core_table(BookingNight), core_table(RatePlan)
 ACCOUNTS, COMPANIES, ENTRIES = core_table(LoyaltyAccount), core_table(CorporateAccount), core_table(LoyaltyEntry)

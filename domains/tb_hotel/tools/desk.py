@@ -1,10 +1,10 @@
 """The desk's own records: tickets, their comments, and requests to the duty manager."""
 
 from tb_envs.authoring import Db, Identifier, Json, Money, Text, ToolError, Toolset, require
+from tb_envs.parts.views import Search, core_table, equal, table_viewer
 from tb_hotel.models import Approval, ApprovalRule, Booking, Guest, Ticket, TicketComment
 
 from ._kinds import ApprovalKind, Outcome, PageNumber, Reason, Team, TicketStatus, Topic
-from ._views import Search, core_table, equal, table_viewer
 
 desk = Toolset("desk", "Tickets and approvals.")
 

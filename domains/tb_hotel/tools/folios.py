@@ -3,12 +3,12 @@
 from sqlalchemy import bindparam, select
 
 from tb_envs.authoring import Db, Identifier, Json, Money, Text, ToolError, Toolset, require, show_money
+from tb_envs.parts.views import core_table, listed, table_viewer, viewer
 from tb_envs.store.db import Found
 from tb_hotel.models import Booking, Charge, Folio, Payment, Refund
 
 from ._kinds import ChargeKind, RefundReason, WaiveReason
 from ._stays import REFUNDED
-from ._views import core_table, listed, table_viewer, viewer
 
 folios = Toolset("folios", "Folios, charges, payments and refunds.")
 

@@ -3,11 +3,11 @@
 from sqlalchemy import String, bindparam, func, select
 
 from tb_envs.authoring import Db, Identifier, Json, Toolset, Words, require
+from tb_envs.parts.views import Search, core_table, equal, table_viewer, viewer
 from tb_hotel.models import CorporateAccount, Folio, GroupBlock, Guest, Property
 
 from ._inventory import Nights, night_count, unblock
 from ._kinds import PageNumber, Rooms
-from ._views import Search, core_table, equal, table_viewer, viewer
 
 groups = Toolset("groups", "Corporate accounts and group blocks.")
 

@@ -3,11 +3,12 @@
 from sqlalchemy import bindparam, func, select
 
 from tb_envs.authoring import Date, Db, Email, Identifier, Json, Text, Toolset, Words, require
+from tb_envs.parts.compare import digits, fold, spellings
+from tb_envs.parts.views import Search, core_table, equal, table_viewer, viewer
+from tb_envs.store.db import Found
 from tb_hotel.models import Booking, Guest, GuestMessage, GuestNote, IdentityCheck, LoyaltyAccount
 
-from ._compare import digits, fold, matching_facts, spellings
 from ._kinds import CallerRole, Direction, NoteKind, PageNumber, SentTemplate
-from ._views import Search, core_table, equal, table_viewer, viewer
 
 guests = Toolset("guests", "Guest profiles, identity checks, notes and messages.")
 
@@ -160,6 +161,31 @@ def list_identity_checks(db: Db, guest_id: Identifier, page: PageNumber = 1) -> 
     return _CHECKS.page(db, page, guest_id=guest_id)
 
 
+def _matching_facts(
+    db: Db,
+    guest: Found,
+    booking_id: str | None,
+    email: str | None,
+    phone: str | None,
+    postcode: str | None,
+    birth_date: str | None,
+) -> list[bool]:
+    """For each fact the caller named, whether it is what the records hold; a blank is no fact."""
+    matches: list[bool] = []
+    if booking_id:
+        booking = db.get(Booking, booking_id)
+        matches.append(booking is not None and booking.guest_id == guest.id)
+    if email and email.strip():
+        matches.append(fold(email) == fold(guest.email))
+    if phone and phone.strip():
+        matches.append(digits(phone) == digits(guest.phone))
+    if postcode and postcode.strip():
+        matches.append(fold(postcode) == fold(guest.postcode))
+    if birth_date:
+        matches.append(birth_date == guest.birth_date)
+    return matches
+
+
 @guests.write
 def check_identity(
     db: Db,
@@ -189,7 +215,7 @@ def check_identity(
         birth_date: the guest's date of birth, as named.
     """
     guest = db.one(Guest, guest_id)
-    matches = matching_facts(db, guest, booking_id, email, phone, postcode, birth_date)
+    matches = _matching_facts(db, guest, booking_id, email, phone, postcode, birth_date)
     matched = sum(matches) if fold(surname) == fold(guest.surname) else 0
     passed = matched == len(matches) > 0
     check = db.insert(

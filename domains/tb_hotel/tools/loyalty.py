@@ -1,10 +1,10 @@
 """Halden Circle: the guests' loyalty accounts."""
 
 from tb_envs.authoring import Count, Db, Identifier, Json, Toolset, require
+from tb_envs.parts.views import Search, core_table, equal, table_viewer
 from tb_hotel.models import Booking, LoyaltyAccount, LoyaltyEntry
 
 from ._kinds import AddedEntryKind, PageNumber, Points
-from ._views import Search, core_table, equal, table_viewer
 
 loyalty = Toolset("loyalty", "Loyalty accounts and their entries.")
 

@@ -6,13 +6,13 @@ A quote writes nothing and binds nobody.
 from sqlalchemy import Integer, Select, bindparam, func, select
 
 from tb_envs.authoring import Date, Db, Identifier, Json, Toolset, Words, parse_time, show_money
+from tb_envs.parts.compare import letters_apart
+from tb_envs.parts.views import core_table
 from tb_envs.store.db import Found
 from tb_hotel.models import Booking, InventoryNight, Property, RoomBlock, RoomType
 
-from ._compare import letters_apart
 from ._inventory import between, night_count, on_sale
 from ._stays import booked_nights, find_paid_stay, find_stay, new_dates, notice_minutes, require_early, require_status
-from ._views import core_table
 
 quotes = Toolset("quotes", "Quotes for changes of stays.")
 

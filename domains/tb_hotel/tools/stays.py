@@ -3,13 +3,13 @@
 from sqlalchemy import Select, bindparam, func, select
 
 from tb_envs.authoring import Date, Db, Identifier, Json, Toolset, Words, require
+from tb_envs.parts.compare import spellings
+from tb_envs.parts.views import Search, core_table, equal, listed, table_viewer, viewer
 from tb_hotel.models import Booking, Guest, InventoryNight, Partner, Property, RatePlan, Room, RoomBlock, RoomType
 
-from ._compare import spellings
 from ._inventory import between, night_count
 from ._kinds import BookingStatus, PageNumber
 from ._stays import booking_view, find_stay
-from ._views import Search, core_table, equal, listed, table_viewer, viewer
 
 stays = Toolset("stays", "Bookings, properties, rooms, plans and prices.")
 

@@ -1,4 +1,7 @@
-"""How rows look to an agent: `booking_id` for `id`, dollars for cents; and lists, whole or page by page."""
+"""How rows look to an agent: ``booking_id`` for `id`, dollars for cents; and lists, whole or page by page.
+
+Refuses to know what a row means: a domain names the thing and chooses the columns.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

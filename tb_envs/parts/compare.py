@@ -1,11 +1,7 @@
-"""How what a person says is compared with what the records hold: names, numbers, the facts of an identity check."""
+"""How what a person says is compared with what the records hold: names, addresses, numbers."""
 
 import re
 import unicodedata
-
-from tb_envs.authoring import Db
-from tb_envs.store.db import Found
-from tb_hotel.models import Booking
 
 
 def fold(text: str) -> str:
@@ -34,28 +30,3 @@ def letters_apart(one: str, other: str) -> int:
         for j, right in enumerate(second, 1):
             corner, row[j] = row[j], min(corner + (left != right), row[j] + 1, row[j - 1] + 1)
     return row[-1]
-
-
-def matching_facts(
-    db: Db,
-    guest: Found,
-    booking_id: str | None,
-    email: str | None,
-    phone: str | None,
-    postcode: str | None,
-    birth_date: str | None,
-) -> list[bool]:
-    """For each fact the caller named, whether it is what the records hold; a blank is no fact."""
-    matches: list[bool] = []
-    if booking_id:
-        booking = db.get(Booking, booking_id)
-        matches.append(booking is not None and booking.guest_id == guest.id)
-    if email and email.strip():
-        matches.append(fold(email) == fold(guest.email))
-    if phone and phone.strip():
-        matches.append(digits(phone) == digits(guest.phone))
-    if postcode and postcode.strip():
-        matches.append(fold(postcode) == fold(guest.postcode))
-    if birth_date:
-        matches.append(birth_date == guest.birth_date)
-    return matches
