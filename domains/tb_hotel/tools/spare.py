@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from sqlalchemy import Select, bindparam, func, select
 
 from tb_envs.authoring import Date, Db, EnumSpelling, Identifier, Json, Text, Toolset, require
+from tb_envs.parts.views import Search, core_table, equal, listed, table_viewer, viewer
 from tb_hotel.models import (
     Approval,
     Booking,
@@ -22,7 +23,6 @@ from tb_hotel.models import Severity as KnownSeverity
 
 from ._inventory import between
 from ._kinds import PageNumber
-from ._views import Search, core_table, equal, listed, table_viewer, viewer
 
 spare = Toolset("spare", "What other desks work with.")
 
