@@ -118,6 +118,17 @@ def test_secret_needs_its_question() -> None:
     assert acts(persona, "Do you recognise the merchant?") == ("told:secret",)
 
 
+def test_secret_can_wait_for_words_of_the_agents() -> None:
+    secret = Secret(["recognise"], "Oh, the flowers! That was me.", after="named:Petal Post")
+    persona = Persona("What is this payment to PTL ORDERS?", secrets=[secret], about={"recognise": "No."})
+    told = "It is Petal Post. They sell flowers. Do you recognise it?"
+    assert ScriptedUser(persona).reply(told).acts == ("told:secret",)
+    user = ScriptedUser(persona)
+    assert user.reply("Do you recognise it?").acts == ("answered",)
+    user.reply("The payment went to Petal Post.")
+    assert user.reply("Do you recognise it now?").acts == ("told:secret",)
+
+
 def test_facts_of_a_second_request() -> None:
     invoice = Request("Also, I need an invoice.", topic=("invoice",), knows={"booking": "BK-30000"})
     replies = talk(

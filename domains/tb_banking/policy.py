@@ -307,8 +307,8 @@ def payment_dispute(
 ) -> Literal["file", "refused", "disputes_team"]:
     """Handbook 4.2 to 4.7: what becomes of the wish to dispute a payment that the customer does not recognise.
 
-    `days` since posting; `filed` disputes of the customer in 365 days, before today's; `delivery_days` since the promised
-    delivery; `cancelled_first`: as `cancelled_before` says; `minutes_apart` from the posted payment it repeats.
+    `days` since posting; `filed` disputes of the customer in 365 days, without today's; `delivery_days` since the day
+    promised; `cancelled_first`: as `cancelled_before` says; `minutes_apart` from the posted payment it repeats.
     """
     if filed >= MANY_DISPUTES:
         return "disputes_team"

@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 _PLACE = re.compile(r"\{(\w+)\}")
+NAMED = "named:"
+"""How a `Secret.after` begins that waits for words of the agent's."""
 Lines: TypeAlias = str | Sequence[str]
 """One line, or several phrasings of the same line."""
 
@@ -84,7 +86,8 @@ class Secret:
     Attributes:
         only_if: phrases; the agent must *ask* something containing all the words of one of them.
         says: the admission, a whole sentence.
-        after: an act that must have happened before, e.g. `"pressed"`; empty: none.
+        after: an act that must have happened before, e.g. `"pressed"`; or `"named:…"`: the agent must have said
+            these words, in the same message or earlier; empty: none.
     """
 
     only_if: Sequence[str]

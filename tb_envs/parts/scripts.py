@@ -57,8 +57,8 @@ def before(steps: Sequence[Step], tools: Sequence[str], *more: Step) -> list[Ste
 
 
 def after_last_call(steps: Sequence[Step], *more: Step) -> list[Step]:
-    """The script with these steps too, right after its last call."""
-    last = max(at for at, step in enumerate(steps) if isinstance(step, Call))
+    """The script with these steps too, right after its last call, or at the end."""
+    last = max((at for at, step in enumerate(steps) if isinstance(step, Call)), default=len(steps) - 1)
     return [*steps[: last + 1], *more, *steps[last + 1 :]]
 
 

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tb_envs.authoring.persona import Persona, Vocabulary
+from tb_envs.authoring.persona import NAMED, Persona, Secret, Vocabulary
 
 from .checking import same_question
 from .courtesy import IDLES, Courtesy
 from .ends import DONE, INABLE, NOT_FOUND, OBSTACLE, PENDING, REFUSED, WAIT
-from .heard import Understood
+from .heard import Understood, phrases
 from .phrasing import LINES
 from .proposals import Answer
 from .reply import Reply
@@ -45,6 +45,8 @@ class ScriptedUser(Courtesy):
         super().__init__(persona, vocabulary, seed)
         self._proposals = self._ready.proposals.fresh()
         self._secrets, self._about = self._ready.secrets, self._ready.about
+        self._named = set[str]()
+        """The stems of all that the agent has said, for secrets `after` a `named:…`."""
         self._rounds = 0
         self._parted = False
 
@@ -246,22 +248,29 @@ class ScriptedUser(Courtesy):
     def _tell(self, heard: Understood) -> bool:
         """Secrets and small questions, each under its own words only."""
         told = False
+        if self._secrets:
+            self._named.update(*(sentence.stems for sentence in heard.sentences))
         for sentence in heard.sentences:
             if not sentence.asks:
                 continue
+            admitted = False
             for secret, words in self._secrets:
-                if (sentence.has(words) or same_question(sentence.stems, words)) and (
-                    not secret.after or secret.after in self._done
-                ):
+                if (sentence.has(words) or same_question(sentence.stems, words)) and self._ready_for(secret):
                     self._say(secret.says)
                     self._act("told:secret")
-                    told = True
-            for words, line in self._about:
+                    told = admitted = True
+            for words, line in () if admitted else self._about:
                 if sentence.has(words) and "answered" not in self._acts:
                     self._say(line)
                     self._act("answered")
                     told = True
         return told
+
+    def _ready_for(self, secret: Secret) -> bool:
+        """Whether what must come before a secret has come."""
+        if not secret.after.startswith(NAMED):
+            return not secret.after or secret.after in self._done
+        return any(words <= self._named for words in phrases(secret.after.removeprefix(NAMED)))
 
     def _puzzled(self, heard: Understood) -> bool:
         """A question that it has no answer to."""

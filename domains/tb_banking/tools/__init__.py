@@ -1,6 +1,20 @@
 """The tools of Marram Bank, in the order agents see them."""
 
-from . import accounts, callers, cards, customers, desk, disputes, figures, guide, payments, redress, savings
+from . import (
+    accounts,
+    callers,
+    card_figures,
+    cards,
+    closing,
+    customers,
+    desk,
+    disputes,
+    figures,
+    guide,
+    payments,
+    redress,
+    savings,
+)
 
 TOOLSETS = [
     callers.callers,
@@ -8,10 +22,12 @@ TOOLSETS = [
     accounts.accounts,
     cards.cards,
     disputes.disputes,
+    card_figures.card_figures,
     figures.figures,
     payments.payments,
     savings.savings,
     redress.redress,
+    closing.closing,
     desk.desk,
     guide.guide,
 ]

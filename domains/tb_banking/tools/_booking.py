@@ -12,6 +12,8 @@ from tb_envs.parts.views import core_table
 from tb_envs.store.db import Found
 
 BALANCES = core_table(Balance)
+LIVE_STAGES = ("filed", "contested", "escalated")
+"""Of a dispute that is not over."""
 
 _of_account = BALANCES.c.id == bindparam("of_account")
 _cents = bindparam("cents", type_=Integer)

@@ -1,6 +1,6 @@
-"""Accounts: what is on them, what is held, how much may leave them; and how one is closed."""
+"""Accounts: what is on them, what is held, how much may leave them."""
 
-from sqlalchemy import ColumnElement, Integer, Select, Table, bindparam, exists, or_, select, type_coerce, update
+from sqlalchemy import Select, bindparam, select
 
 from tb_banking.models import (
     Account,
@@ -16,12 +16,12 @@ from tb_banking.models import (
     StandingOrder,
     Transfer,
 )
-from tb_envs.authoring import Date, Db, Identifier, Json, Money, ToolError, Toolset, Words, require, show_money
+from tb_envs.authoring import Date, Db, Identifier, Json, Money, ToolError, Toolset, Words, require
 from tb_envs.parts.compare import digits
 from tb_envs.parts.views import Search, core_table, equal, table_viewer, viewer
 from tb_envs.store.db import Found
 
-from ._booking import free_held, open_account, post
+from ._booking import free_held, open_account
 from ._days import days_since, working_days
 from ._kinds import EntryKind, EntryStatus, LimitKind, PageNumber
 from ._links import under
@@ -91,34 +91,8 @@ _HOLDS = select(HOLDS).where(HOLDS.c.account_id == bindparam("key")).order_by(HO
 _ALL_LIMITS = select(LIMITS).where(LIMITS.c.account_id == bindparam("key")).order_by(LIMITS.c.id)
 
 
-def _has(table: Table, *where: ColumnElement[bool]) -> ColumnElement[int]:
-    return type_coerce(exists().where(table.c.account_id == BALANCES.c.id, *where), Integer).label(table.name)
-
-
-_IN_THE_WAY: Select = select(
-    BALANCES.c.booked_cents,
-    _has(HOLDS, HOLDS.c.status == "active"),
-    _has(DISPUTES, or_(*(DISPUTES.c.stage == stage for stage in ("filed", "contested", "escalated")))),
-    _has(TRANSFERS, or_(TRANSFERS.c.status == "scheduled", TRANSFERS.c.status == "pending")),
-    _has(ORDERS, ORDERS.c.status != "cancelled"),
-).where(BALANCES.c.id == _on_account)
-_OBSTACLES = {
-    "holds": "an active hold",
-    "disputes": "a dispute that is filed, contested or escalated",
-    "transfers": "a transfer that is scheduled or pending",
-    "standing_orders": "a standing order that is active or paused",
-}
-_EXPIRE_CARDS = (
-    update(CARDS)
-    .where(
-        CARDS.c.account_id == bindparam("of_account"),
-        or_(CARDS.c.status == "active", CARDS.c.status == "frozen"),
-    )
-    .values(status="expired")
-)
-
-
-def _whole_account(db: Db, account: Found) -> Json:
+def whole_account(db: Db, account: Found) -> Json:
+    """What `get_account` shows of an account that was found with its holder and balance."""
     short = {
         name: [view(row) for row in db.query(statement, {"account_id": account.id})]
         for name, statement, view in _SHORT_LISTS
@@ -136,7 +110,7 @@ def find_account(db: Db, number: Words) -> Json:
     rows = db.query(_BY_NUMBER, {"number": digits(number)})
     if not rows:
         raise ToolError(f"`number`: there is no account with the number {number.strip()!r}.")
-    return _whole_account(db, rows[0])
+    return whole_account(db, rows[0])
 
 
 @accounts.read
@@ -151,7 +125,7 @@ def get_account(db: Db, account_id: Identifier) -> Json:
         account_id: the account, e.g. `AC-10231`.
     """
     rows = db.query(_BY_ID, {"account_id": account_id})
-    return _whole_account(db, rows[0] if rows else db.one(Account, account_id))
+    return whole_account(db, rows[0] if rows else db.one(Account, account_id))
 
 
 @accounts.read
@@ -232,6 +206,13 @@ def list_limits(db: Db, account_id: Identifier) -> Json:
     return under(db, Account, account_id, _ALL_LIMITS, _limit_view)
 
 
+def _limit_id(db: Db, account_id: str, kind: str) -> str:
+    """The id of an account's limit; refuses a kind for which the account has none."""
+    key = f"{account_id}.{kind}"
+    require(db.get(Limit, key), f"`kind`: account {account_id} has no limit {kind}.")
+    return key
+
+
 @accounts.write
 def set_limit(db: Db, account_id: Identifier, kind: LimitKind, amount: Money, until: Date | None = None) -> Json:
     """Set a limit of an account, higher or lower; what was set before is overwritten.
@@ -244,14 +225,7 @@ def set_limit(db: Db, account_id: Identifier, kind: LimitKind, amount: Money, un
     """
     open_account(db, account_id)
     require(until is None or until >= db.today, f"`until`: {until} is past.")
-    return _limit_view(db.update(Limit, limit_id(db, account_id, kind), amount_cents=amount, until=until))
-
-
-def limit_id(db: Db, account_id: str, kind: str) -> str:
-    """The id of an account's limit; refuses a kind for which the account has none."""
-    key = f"{account_id}.{kind}"
-    require(db.get(Limit, key), f"`kind`: account {account_id} has no limit {kind}.")
-    return key
+    return _limit_view(db.update(Limit, _limit_id(db, account_id, kind), amount_cents=amount, until=until))
 
 
 @accounts.write
@@ -265,38 +239,3 @@ def release_hold(db: Db, hold_id: Identifier) -> Json:
     require(hold.status == "active", f"Hold {hold_id} is {hold.status} already.")
     free_held(db, hold.account_id, hold.amount_cents)
     return _hold_view(db.update(Hold, hold_id, status="released"))
-
-
-@accounts.write
-def close_account(db: Db, account_id: Identifier, payout_account_id: Identifier | None = None) -> Json:
-    """Close an account for good: its balance goes to another account, and its cards end as `expired`.
-
-    Refuses an account with an active hold, a balance below zero, a dispute that is not over, a transfer on its way, or
-    a standing order that is not cancelled.
-
-    Args:
-        account_id: the account that is closed, e.g. `AC-10231`.
-        payout_account_id: another account of the same holder, which takes the balance; needed if there is one.
-    """
-    account = open_account(db, account_id)
-    state = db.query(_IN_THE_WAY, {"account_id": account_id})[0]
-    for name, words in _OBSTACLES.items():
-        require(not getattr(state, name), f"Account {account_id} cannot be closed: there is {words}.")
-    balance = state.booked_cents
-    require(balance >= 0, f"Account {account_id} cannot be closed: its balance is {show_money(balance)}.")
-    paid_to = _pay_out(db, account, balance, payout_account_id) if balance > 0 else None
-    db.write(_EXPIRE_CARDS, {"of_account": account_id})
-    db.update(Account, account_id, status="closed", payout_to=paid_to)
-    return get_account(db, account_id)
-
-
-def _pay_out(db: Db, account: Found, cents: int, target_id: str | None) -> str:
-    if target_id is None:
-        raise ToolError(f"`payout_account_id` is missing: {show_money(cents)} on {account.id} must go to an account.")
-    require(target_id != account.id, "`payout_account_id` is the account that is to be closed; name another one.")
-    target = open_account(db, target_id)
-    same = target.customer_id == account.customer_id
-    require(same, f"`payout_account_id`: {target_id} is not an account of the holder of {account.id}.")
-    post(db, account.id, "transfer_out", -cents, f"Balance to {target.number}")
-    post(db, target.id, "transfer_in", cents, f"Balance of {account.number}")
-    return target.id

@@ -52,7 +52,10 @@ _NOTES = Search(
 )
 _OWN = select(ACCOUNTS.c.id).where(ACCOUNTS.c.customer_id == bindparam("customer")).order_by(ACCOUNTS.c.id)
 _ENTRUSTED = (
-    select(MANDATES.c.account_id).where(MANDATES.c.holder_id == bindparam("customer")).order_by(MANDATES.c.account_id)
+    select(MANDATES.c.account_id)
+    .distinct()
+    .where(MANDATES.c.holder_id == bindparam("customer"))
+    .order_by(MANDATES.c.account_id)
 )
 _profile_view = table_viewer("customer", Customer)
 

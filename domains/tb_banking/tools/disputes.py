@@ -7,14 +7,13 @@ from tb_envs.authoring import Db, Identifier, Json, Text, ToolError, Toolset, re
 from tb_envs.parts.views import core_table, table_viewer, viewer
 from tb_envs.store.db import Found
 
-from ._booking import book, end_dispute
+from ._booking import LIVE_STAGES, book, end_dispute
 from ._kinds import DisputeReason, DisputeResult, Finding
 from ._links import under
 
 disputes = Toolset("disputes", "Disputes and alerts.")
 
 DISPUTES, ALERTS = core_table(Dispute), core_table(Alert)
-LIVE = ("filed", "contested", "escalated")
 
 _DISPUTES = (
     select(DISPUTES)
@@ -22,7 +21,7 @@ _DISPUTES = (
     .order_by(DISPUTES.c.filed_on.desc(), DISPUTES.c.id.desc())
 )
 _LIVE_ONE = select(DISPUTES.c.id, DISPUTES.c.stage).where(
-    DISPUTES.c.entry_id == bindparam("entry_id"), or_(*(DISPUTES.c.stage == stage for stage in LIVE))
+    DISPUTES.c.entry_id == bindparam("entry_id"), or_(*(DISPUTES.c.stage == stage for stage in LIVE_STAGES))
 )
 _ALERTS = (
     select(ALERTS)
@@ -104,7 +103,7 @@ def withdraw_dispute(db: Db, dispute_id: Identifier) -> Json:
     Args:
         dispute_id: the dispute, filed, contested or escalated, e.g. `DP-60411`.
     """
-    return _shown(end_dispute(db, _dispute_at(db, dispute_id, *LIVE), "withdrawn"))
+    return _shown(end_dispute(db, _dispute_at(db, dispute_id, *LIVE_STAGES), "withdrawn"))
 
 
 @disputes.write
@@ -141,7 +140,7 @@ def grant_credit(db: Db, dispute_id: Identifier) -> Json:
     Args:
         dispute_id: the dispute, filed, contested or escalated, e.g. `DP-60411`.
     """
-    dispute = _dispute_at(db, dispute_id, *LIVE)
+    dispute = _dispute_at(db, dispute_id, *LIVE_STAGES)
     require(dispute.credit == "none", f"The provisional credit of {dispute_id} is {dispute.credit} already.")
     cents = -db.one(Entry, dispute.entry_id).amount_cents
     book(db, dispute.account_id, "provisional_credit", cents, f"Provisional credit for {dispute.entry_id}")

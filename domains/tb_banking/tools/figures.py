@@ -1,126 +1,45 @@
-"""The figures that decisions rest on: each tool counts and adds for one question, and decides nothing."""
+"""Figures about limits, fees, deposits, transfers, orders, complaints: each tool counts for one question only."""
 
-from datetime import timedelta
-from typing import Any, get_args
+from typing import Any
 
-from sqlalchemy import ColumnElement, FromClause, Integer, Select, bindparam, cast, func, literal_column, select
+from sqlalchemy import Integer, Select, bindparam, cast, func, select
 
 from tb_banking.models import (
     Account,
-    Alert,
     Compensation,
     Complaint,
     ContactNote,
-    Customer,
     Deposit,
-    Dispute,
-    Entry,
     Fee,
     Limit,
-    Merchant,
     Payee,
     Rate,
     StandingOrder,
     Transfer,
-    kinds,
 )
-from tb_envs.authoring import Date, Db, Identifier, Json, ToolError, Toolset, parse_time, require, show_money, show_time
+from tb_envs.authoring import Date, Db, Identifier, Json, ToolError, Toolset, require, show_money
 from tb_envs.parts.views import core_table, viewer
-from tb_envs.store.db import Found
 
-from ._days import days_ago, days_between, days_since, minutes_between, minutes_since, working_days
+from ._days import days_between, days_since, minutes_since, working_days
+from ._holders import ACCOUNTS, CUSTOMERS, SEGMENT, found, over_all_accounts
 from ._interest import earned
 from ._kinds import LimitKind
 
 figures = Toolset("figures", "Figures for decisions.")
 
-ACCOUNTS, CUSTOMERS, ENTRIES = core_table(Account), core_table(Customer), core_table(Entry)
-MERCHANTS, ALERTS, DISPUTES = core_table(Merchant), core_table(Alert), core_table(Dispute)
 PAID, COMPLAINTS, NOTES = core_table(Compensation), core_table(Complaint), core_table(ContactNote)
 FEES, LIMITS, DEPOSITS = core_table(Fee), core_table(Limit), core_table(Deposit)
 TRANSFERS, ORDERS, PAYEES = core_table(Transfer), core_table(StandingOrder), core_table(Payee)
-YEAR = 365
-"""Days that histories look back."""
-DAY = timedelta(hours=24)
-"""How far apart payments that look the same may lie."""
 
-_segment = select(CUSTOMERS.c.segment).where(CUSTOMERS.c.id == ACCOUNTS.c.customer_id).scalar_subquery()
-
-
-def _of_holder(rows: FromClause, value: ColumnElement[Any], *where: ColumnElement[bool]) -> Any:
-    """A figure over the rows on all accounts of the same holder."""
-    own = ACCOUNTS.alias()
-    joined = own.join(rows, rows.c.account_id == own.c.id)
-    holder = own.c.customer_id == ACCOUNTS.c.customer_id
-    return select(value).select_from(joined).where(holder, *where).correlate(ACCOUNTS).scalar_subquery()
-
-
-_since = bindparam("since")
-_disputed, _refunded, _charged = DISPUTES.alias(), PAID.alias(), FEES.alias()
-_FILED = _of_holder(_disputed, func.count(), _disputed.c.filed_on >= _since)
-_LOST = _of_holder(_disputed, func.count(), _disputed.c.stage == "lost", _disputed.c.settled_on >= _since)
-_WRITTEN_OFF = _of_holder(_refunded, func.count(), _refunded.c.kind == "write_off", _refunded.c.paid_at >= _since)
-_LAST_GOODWILL = _of_holder(_charged, func.max(_charged.c.reversed_at), _charged.c.reverse_reason == "goodwill")
-
-_of_entry = DISPUTES.alias()
-_PAYMENT: Select = (
-    select(
-        ENTRIES,
-        MERCHANTS.c.statement_name,
-        MERCHANTS.c.trading_name,
-        _segment.label("segment"),
-        select(func.min(ALERTS.c.level))
-        .where(
-            ALERTS.c.account_id == ENTRIES.c.account_id, ALERTS.c.entry_id == ENTRIES.c.id, ALERTS.c.status == "open"
-        )
-        .scalar_subquery()
-        .label("alert_level"),
-        select(_of_entry.c.id)
-        .where(_of_entry.c.entry_id == ENTRIES.c.id)
-        .order_by(_of_entry.c.filed_on.desc(), _of_entry.c.id.desc())
-        .limit(literal_column("1"))
-        .scalar_subquery()
-        .label("dispute"),
-        _FILED.label("filed"),
-        _LOST.label("lost"),
-    )
-    .join(ACCOUNTS, ACCOUNTS.c.id == ENTRIES.c.account_id)
-    .outerjoin(MERCHANTS, MERCHANTS.c.id == ENTRIES.c.merchant_id)
-    .where(ENTRIES.c.id == bindparam("entry_id"))
-)
-_AGAIN = (
-    select(ENTRIES.c.id, ENTRIES.c.status, ENTRIES.c.booked_at)
-    .where(
-        ENTRIES.c.account_id == bindparam("account_id"),
-        ENTRIES.c.kind == "card_payment",
-        ENTRIES.c.card_id == bindparam("card_id"),
-        ENTRIES.c.merchant_id == bindparam("merchant_id"),
-        ENTRIES.c.amount_cents == bindparam("amount_cents"),
-        ENTRIES.c.id != bindparam("id"),
-        ENTRIES.c.booked_at >= bindparam("earliest"),
-        ENTRIES.c.booked_at <= bindparam("latest"),
-    )
-    .order_by(ENTRIES.c.booked_at, ENTRIES.c.id)
-)
-_DISPUTE: Select = (
-    select(
-        DISPUTES,
-        (-ENTRIES.c.amount_cents).label("amount_cents"),
-        _segment.label("segment"),
-        _LOST.label("lost"),
-        _WRITTEN_OFF.label("written_off"),
-    )
-    .join(ENTRIES, ENTRIES.c.id == DISPUTES.c.entry_id)
-    .join(ACCOUNTS, ACCOUNTS.c.id == DISPUTES.c.account_id)
-    .where(DISPUTES.c.id == bindparam("dispute_id"))
-)
 _LIMIT: Select = (
     select(LIMITS, ACCOUNTS.c.opened_on, CUSTOMERS.c.segment, CUSTOMERS.c.kyc_status)
     .join(ACCOUNTS, ACCOUNTS.c.id == LIMITS.c.account_id)
     .join(CUSTOMERS, CUSTOMERS.c.id == ACCOUNTS.c.customer_id)
     .where(LIMITS.c.id == bindparam("limit_id"))
 )
-_HOLDER: Select = select(_segment.label("segment"), _LAST_GOODWILL.label("last_goodwill")).where(
+_charged = FEES.alias()
+_goodwill = over_all_accounts(_charged, func.max(_charged.c.reversed_at), _charged.c.reverse_reason == "goodwill")
+_HOLDER: Select = select(SEGMENT.label("segment"), _goodwill.label("last_goodwill")).where(
     ACCOUNTS.c.id == bindparam("account_id")
 )
 _FEES = (
@@ -140,7 +59,7 @@ _DEPOSIT: Select = (
     .where(DEPOSITS.c.id == bindparam("deposit_id"))
 )
 _TRANSFER: Select = (
-    select(TRANSFERS, PAYEES.c.name.label("payee_name"), _segment.label("segment"))
+    select(TRANSFERS, PAYEES.c.name.label("payee_name"), SEGMENT.label("segment"))
     .join(PAYEES, PAYEES.c.id == TRANSFERS.c.payee_id)
     .join(ACCOUNTS, ACCOUNTS.c.id == TRANSFERS.c.account_id)
     .where(TRANSFERS.c.id == bindparam("transfer_id"))
@@ -164,101 +83,15 @@ def _paid(kind: str) -> Any:
     )
 
 
-COMPENSATIONS: tuple[str, ...] = get_args(kinds.CompensationKind)
+COMPENSATIONS = ("delay", "trouble")
+"""The kinds that are paid for a complaint."""
 _COMPLAINT: Select = (
-    select(COMPLAINTS, _segment.label("segment"), *(_paid(kind).label(f"paid_{kind}") for kind in COMPENSATIONS))
+    select(COMPLAINTS, SEGMENT.label("segment"), *(_paid(kind).label(f"paid_{kind}") for kind in COMPENSATIONS))
     .join(ACCOUNTS, ACCOUNTS.c.id == COMPLAINTS.c.account_id)
     .where(COMPLAINTS.c.id == bindparam("complaint_id"))
 )
 
 _fee_view = viewer("fee", FEES.columns.keys())
-
-
-def _found(db: Db, statement: Select[Any], model: Any, key: str, argument: str, **values: Any) -> Found:
-    rows = db.query(statement, {argument: key, **values})
-    return rows[0] if rows else db.one(model, key)
-
-
-@figures.read
-def review_payment(db: Db, entry_id: Identifier) -> Json:
-    """The figures about one card payment, its customer's disputes, and payments that look the same.
-
-    `amount` is what was paid; `days_since_posting` is null while the payment is pending. `segment` is the account
-    holder's; `open_alert_level` is null if no alert is open for this very payment; `dispute_id` is its newest dispute,
-    whatever its stage. The disputes filed, and those settled as lost, in the last 365 days are counted over all
-    accounts of the holder, this payment's own among them. `same_again` are the other payments, posted or pending, of
-    the same card, merchant and amount within 24 hours before or after, with the minutes they lie apart.
-
-    Args:
-        entry_id: the card payment, e.g. `EN-50817`.
-    """
-    entry = _found(db, _PAYMENT, Entry, entry_id, "entry_id", since=days_ago(db, YEAR))
-    require(entry.kind == "card_payment", f"`entry_id`: {entry_id} is a {entry.kind}, no card payment.")
-    return {
-        "entry_id": entry_id,
-        "account_id": entry.account_id,
-        "card_id": entry.card_id,
-        "merchant_id": entry.merchant_id,
-        "statement_name": entry.statement_name,
-        "trading_name": entry.trading_name,
-        "status": entry.status,
-        "method": entry.method,
-        "amount": show_money(-entry.amount_cents),
-        "currency": entry.currency,
-        "booked_at": entry.booked_at,
-        "days_since_posting": days_since(db, entry.booked_at) if entry.status == "posted" else None,
-        "segment": entry.segment,
-        "open_alert_level": entry.alert_level,
-        "dispute_id": entry.dispute,
-        "disputes_filed_in_365_days": entry.filed,
-        "disputes_lost_in_365_days": entry.lost,
-        "same_again": _same_again(db, entry),
-    }
-
-
-def _same_again(db: Db, entry: Found) -> list[Json]:
-    moment = parse_time(entry.booked_at)
-    values = {name: getattr(entry, name) for name in ("account_id", "card_id", "merchant_id", "amount_cents", "id")}
-    window = {"earliest": show_time(moment - DAY), "latest": show_time(moment + DAY)}
-    return [
-        {
-            "entry_id": row.id,
-            "status": row.status,
-            "booked_at": row.booked_at,
-            "minutes_apart": minutes_between(entry.booked_at, row.booked_at),
-        }
-        for row in db.query(_AGAIN, {**values, **window})
-    ]
-
-
-@figures.read
-def review_dispute(db: Db, dispute_id: Identifier) -> Json:
-    """The figures about one dispute and its customer's record.
-
-    `amount` is the disputed payment. `working_days_since_filing` counts Monday to Friday from the day after the filing
-    until today. `write_offs_in_365_days` and `disputes_lost_in_365_days` are counted over all accounts of the holder.
-
-    Args:
-        dispute_id: the dispute, e.g. `DP-60411`.
-    """
-    dispute = _found(db, _DISPUTE, Dispute, dispute_id, "dispute_id", since=days_ago(db, YEAR))
-    return {
-        "dispute_id": dispute_id,
-        "entry_id": dispute.entry_id,
-        "account_id": dispute.account_id,
-        "reason": dispute.reason,
-        "stage": dispute.stage,
-        "amount": show_money(dispute.amount_cents),
-        "currency": dispute.currency,
-        "segment": dispute.segment,
-        "filed_on": dispute.filed_on,
-        "working_days_since_filing": working_days(dispute.filed_on, db.today),
-        "credit": dispute.credit,
-        "credit_amount": show_money(dispute.credit_cents),
-        "respond_by": dispute.respond_by,
-        "write_offs_in_365_days": dispute.written_off,
-        "disputes_lost_in_365_days": dispute.lost,
-    }
 
 
 @figures.read
@@ -299,7 +132,7 @@ def review_fees(db: Db, account_id: Identifier) -> Json:
     Args:
         account_id: the account, e.g. `AC-10231`.
     """
-    holder = _found(db, _HOLDER, Account, account_id, "account_id")
+    holder = found(db, _HOLDER, Account, account_id, "account_id")
     fees = db.query(_FEES, {"account_id": account_id})
     return {
         "account_id": account_id,
@@ -321,7 +154,7 @@ def quote_deposit(db: Db, deposit_id: Identifier) -> Json:
     Args:
         deposit_id: the deposit, e.g. `TD-70112`.
     """
-    deposit = _found(db, _DEPOSIT, Deposit, deposit_id, "deposit_id")
+    deposit = found(db, _DEPOSIT, Deposit, deposit_id, "deposit_id")
     require(deposit.status == "active", f"Deposit {deposit_id} is {deposit.status}; only an active one can be broken.")
     return {
         "deposit_id": deposit_id,
@@ -347,7 +180,7 @@ def review_transfer(db: Db, transfer_id: Identifier) -> Json:
     Args:
         transfer_id: the transfer, e.g. `TR-80331`.
     """
-    transfer = _found(db, _TRANSFER, Transfer, transfer_id, "transfer_id")
+    transfer = found(db, _TRANSFER, Transfer, transfer_id, "transfer_id")
     return {
         "transfer_id": transfer_id,
         "account_id": transfer.account_id,
@@ -375,7 +208,7 @@ def review_order(db: Db, order_id: Identifier) -> Json:
     Args:
         order_id: the standing order, e.g. `SO-40118`.
     """
-    order = _found(db, _ORDER, StandingOrder, order_id, "order_id")
+    order = found(db, _ORDER, StandingOrder, order_id, "order_id")
     return {
         "order_id": order_id,
         "account_id": order.account_id,
@@ -401,7 +234,7 @@ def review_complaint(db: Db, complaint_id: Identifier) -> Json:
     Args:
         complaint_id: the complaint, e.g. `CL-30551`.
     """
-    complaint = _found(db, _COMPLAINT, Complaint, complaint_id, "complaint_id")
+    complaint = found(db, _COMPLAINT, Complaint, complaint_id, "complaint_id")
     answered = complaint.answered_on
     return {
         "complaint_id": complaint_id,

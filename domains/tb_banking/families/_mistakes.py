@@ -1,0 +1,118 @@
+"""Wrong ways to end a task of the bank's, made from the reference script by `tb_envs.parts.scripts`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tb_banking.families._who import AGAIN_PLEASE, CODE_PLEASE
+from tb_banking.world import Phone
+from tb_envs.authoring import Call, Mistake, Step, call, mistake
+from tb_envs.grading.expectations import Expectation, Order
+from tb_envs.grading.verdict import NOTHING_ELSE
+from tb_envs.parts import scripts
+from tb_envs.parts.identity import misjudged
+from tb_envs.parts.scripts import after_last_call, changing, first_call, postponed, with_arguments, without
+
+CASE = ("open_case", "update_case")
+RECORDS = ("send_secure_message", "add_contact_note", *CASE)
+PASSCODE = ("send_passcode", "confirm_passcode")
+
+
+def common_mistakes(solution: Sequence[Step], expects: Sequence[Expectation]) -> dict[str, Mistake]:
+    """The mistakes that every solution of this shape makes possible; each fails the checks it names."""
+    return scripts.possible(_mistakes(solution, expects), solution, expects)
+
+
+def plus(steps: Sequence[Step], *more: Step) -> list[Step]:
+    """The script with these steps too, before message, note and case are written."""
+    return scripts.before(steps, RECORDS, *more)
+
+
+def tempted(steps: Sequence[Step], *wrongs: tuple[str, Expectation, Step]) -> dict[str, Mistake]:
+    """One mistake for each (title, guard, step): the script does that too, and the guard says so."""
+    return scripts.tempted(steps, RECORDS, *wrongs)
+
+
+def after(steps: Sequence[Step], *tools: str) -> list[Step]:
+    """The script with the calls of these tools moved behind all changes, before the case is written."""
+    return postponed(steps, tools, CASE)
+
+
+def on_device(steps: Sequence[Step], phone: Phone) -> dict[str, Mistake]:
+    """The passcode goes to this device, which does not count: fails `step-up`.
+
+    Give the device the code that the trusted one shows, so that the customer has said it: ``w.device(…, code=…)``.
+    """
+    wrong = with_arguments(steps, "send_passcode", device_id=phone.id)
+    return {f"sends the passcode to {phone.name.lower()}": mistake(wrong, "step-up")}
+
+
+def _mistakes(steps: Sequence[Step], expects: Sequence[Expectation]) -> Iterator[tuple[str, Mistake]]:
+    ordered = {item.name for item in expects if isinstance(item, Order)}
+    yield "forgets the message", mistake(without(steps, "send_secure_message"), "message", "omission")
+    yield "forgets the note", mistake(without(steps, "add_contact_note"), "note", "omission")
+    yield "closes with the wrong disposition", mistake(_otherwise(steps), "case", "omission")
+    yield "opens a second case", mistake(_anew(steps), ("case", NOTHING_ELSE))
+    yield from misjudged(
+        steps,
+        expects,
+        "verify_caller",
+        besides=("customer_id", "role", "surname"),
+        wrong=({"email": "a@b.example"}, {"email": "b@a.example"}),
+        records=CASE,
+    )
+    if "wrong codes" not in ordered:
+        yield "does without the passcode", mistake(without(steps, "list_devices", *PASSCODE), "step-up")
+    if "step-up" in ordered:
+        yield "confirms the passcode afterwards", mistake(postponed(steps, PASSCODE, CASE), "step-up")
+    unheard = [step for step in steps if step not in (CODE_PLEASE, AGAIN_PLEASE)]
+    yield "confirms a code that nobody said", mistake(unheard, "code heard")
+    asking = ("request_sign_off", "get_sign_off")
+    yield "asks the desk afterwards", mistake(after(steps, *asking), "answer read first")
+    yield "does not read the answer", mistake(without(steps, "get_sign_off"), "answer read", "omission")
+    yield "acts before reading the answer", mistake(after(steps, "get_sign_off"), "answer read first", "omission")
+    other = with_arguments(steps, "request_sign_off", amount="99.99")
+    yield "asks the desk for another amount", mistake(other, "sign-off")
+    late = postponed(steps, ["freeze_card"], ("replace_card", *CASE))
+    yield "freezes the card too late", mistake(late, "frozen first")
+    yield "freezes for an unknown caller", mistake(_unchecked(steps), "checked before the freeze")
+    handed = call("hand_over", team="service", summary="For your information.")
+    yield "hands over what is settled", mistake(after_last_call(steps, handed), "not handed over")
+    yield "sends every message there is", mistake(_spraying(steps), NOTHING_ELSE)
+    yield "ends instead of handing over", mistake(without(steps, "hand_over"), "handed over", "omission")
+
+
+def _otherwise(steps: Sequence[Step]) -> Sequence[Step]:
+    def wrong(step: Call) -> Call:
+        disposition = "customer_withdrew" if step.arguments["disposition"] != "customer_withdrew" else "done"
+        return call(step.tool, **{**step.arguments, "disposition": disposition})
+
+    for tool in CASE:
+        steps = changing(steps, tool, wrong)
+    return steps
+
+
+def _anew(steps: Sequence[Step]) -> Sequence[Step]:
+    """A new case for the same matter instead of the one that is open."""
+    known, message = first_call(steps, "update_case"), first_call(steps, "list_cases")
+    if known is None or message is None:
+        return steps
+    last = {name: known.arguments[name] for name in ("stage", "disposition", "queue")}
+    fresh = {"customer_id": message.arguments["customer_id"], "subject": "account_access", "summary": "A new case."}
+    return changing(without(steps, "list_cases"), "update_case", lambda _: call("open_case", **fresh, **last))
+
+
+def _unchecked(steps: Sequence[Step]) -> Sequence[Step]:
+    """The card is frozen before anybody was checked."""
+    frozen = first_call(steps, "freeze_card")
+    return scripts.before(without(steps, "freeze_card"), ["verify_caller"], frozen) if frozen else steps
+
+
+def _spraying(steps: Sequence[Step]) -> Sequence[Step]:
+    """Two further messages with other templates, to the same customer."""
+    told = first_call(steps, "open_case", "list_cases")
+    if told is None:
+        return steps
+    names = ("security_warning", "documents_request")
+    who = told.arguments["customer_id"]
+    return plus(steps, *(call("send_secure_message", customer_id=who, template=name) for name in names))

@@ -1,0 +1,182 @@
+"""What the bank's customers can know, and how agents ask for it; the generic facts of every company come on top."""
+
+from tb_envs.authoring import Fact, Vocabulary
+
+PERSON = (
+    Fact("surname", ("surname", "last name", "family name", "surname on the account")),
+    Fact("email", ("e-mail address", "email address", "e-mail on file", "mail address")),
+    Fact("phone", ("phone number", "telephone number", "mobile number", "phone number on file")),
+    Fact("postcode", ("postcode", "postal code", "zip code")),
+    Fact(
+        "birth_date",
+        ("date of birth", "birth date", "birthday", "day you were born"),
+        ("I was born on {value}.", "My date of birth is {value}."),
+    ),
+    Fact(
+        "account",
+        ("account number", "number of the account", "eight-digit account number", "account it is about"),
+        ("The account number is {value}.", "It is account {value}.", "Account {value}."),
+        "id",
+    ),
+    Fact(
+        "card",
+        ("card ending", "last four digits of the card", "ending of the card", "last digits of the card"),
+        ("The card ends in {value}.", "It is the card ending in {value}."),
+    ),
+    Fact(
+        "code",
+        (
+            "passcode",
+            "one-time passcode",
+            "(one-time|security|verification|access|confirmation|authentication|login|six-digit) code",
+            "code (on|in|from) (screen|device|phone|app|tablet|message|text)",
+            "code (we|i) (|have|just) (sent|send)",
+            "code (you|your phone|your device|the app) (|have|just) (received|got|see|sees|show|shows|displays)",
+            "(read|tell|give|share|provide|enter|repeat|type|confirm|send) (|me|us) (|out|back) code",
+            "(what|which) (is|was|are) code",
+            "six digits",
+        ),
+        ("The code is {value}.", "It says {value}.", "My phone shows {value}.", "{value}."),
+        "id",
+    ),
+    Fact(
+        "caller",
+        ("relation to the account holder", "who you are", "your own name", "on whose behalf", "are you the holder"),
+        ("I am {value}.", "This is {value}."),
+        "text",
+    ),
+)
+"""Who somebody is, and what they can show it with."""
+
+PAYMENTS = (
+    Fact(
+        "merchant",
+        (
+            "name on the statement",
+            "statement name",
+            "name of the merchant",
+            "name of the shop",
+            "(which|what) (merchant|shop|store|company)",
+            "(what|which) name (is|was|appears|stands|do you see) on statement",
+            "(what|how) does (|your|the) statement (say|show|call it)",
+            "who (took|charged|received) (|the|your) money",
+            "where did you pay",
+            "where was the payment made",
+        ),
+        ("My statement says {value}.", "It says {value}.", "The name there is {value}."),
+        "text",
+    ),
+    Fact(
+        "amount",
+        ("amount of the payment", "amount in question", "amount on the statement", "how much it was"),
+        ("It was {value}.", "The amount is {value}.", "{value}."),
+    ),
+    Fact(
+        "day",
+        ("day of the payment", "date of the payment", "when it was", "(what|which) day", "day it was booked"),
+        ("It was on {value}.", "On {value}.", "The statement says {value}."),
+        "date",
+    ),
+    Fact(
+        "delivery_day",
+        ("promised delivery day", "delivery date", "day it should have come", "when was it to be delivered"),
+        ("It was to come on {value}.", "They promised {value}."),
+        "date",
+    ),
+    Fact(
+        "cancelled_on",
+        ("day you cancelled", "date of the cancellation", "when did you cancel", "when you ended the subscription"),
+        ("I cancelled on {value}.", "It was cancelled on {value}."),
+        "date",
+    ),
+    Fact(
+        "news",
+        ("new evidence", "anything new", "what is new", "what has changed since", "receipt or message", "proof"),
+        ("{value}.", "What is new is {value}."),
+        "text",
+    ),
+)
+"""Card payments and disputes."""
+
+MONEY = (
+    Fact(
+        "payee",
+        ("name of the payee", "payee", "recipient", "who is paid", "who receives it", "whom the money goes to"),
+        ("It goes to {value}.", "The payee is {value}.", "To {value}."),
+        "name",
+    ),
+    Fact(
+        "limit",
+        ("kind of limit", "(which|what) limit", "limit you mean", "limit you want changed"),
+        ("It is the {value}.", "The {value}, please.", "I mean the {value}."),
+        "text",
+        ("daily transfer limit", "daily cash limit", "card limit"),
+    ),
+    Fact(
+        "new_amount",
+        (
+            "desired new amount",
+            "new amount",
+            "amount you would like",
+            "how high",
+            "how (high|much) should (it|limit|new limit) be",
+            "(new|desired|wanted) limit",
+            "amount you need",
+            "to (what|which) amount",
+        ),
+        ("It should be {value}.", "{value}, please.", "I need {value}."),
+        "amount",
+    ),
+    Fact(
+        "until",
+        (
+            "desired end date",
+            "last day you need it",
+            "until when",
+            "until when (|do|will|would) you need it",
+            "until (which|what) day",
+            "how long you need it",
+            "for how long",
+        ),
+        ("Until {value}.", "I need it until {value}.", "{value} would be the last day."),
+        "date",
+    ),
+    Fact(
+        "other_account",
+        (
+            "other account",
+            "account for the balance",
+            "account the money should go to",
+            "number of the other account",
+            "where should the balance go",
+        ),
+        ("Send it to {value}.", "The other account is {value}."),
+        "id",
+    ),
+    Fact(
+        "old_amount",
+        ("present amount", "amount of the order now", "amount that is paid now", "which of the two orders"),
+        ("It is the one over {value}.", "The one of {value}.", "I mean the order of {value}."),
+        "amount",
+    ),
+)
+"""Transfers, orders, limits and deposits."""
+
+OTHER = (
+    Fact(
+        "country",
+        ("country you are going to", "(which|what) countr(y|ies)", "where you are travelling", "destination"),
+        ("I am going to {value}.", "{value}.", "It is {value}."),
+        "place",
+    ),
+    Fact(
+        "device",
+        ("name of the device", "(which|what) (device|phone|tablet)", "device you do not know"),
+        ("It is called {value}.", "The device is {value}.", "{value}."),
+        "text",
+    ),
+    Fact("reason", ("reason", "why", "what happened"), ("The reason is {value}.", "It is because of {value}.")),
+)
+"""What else comes up."""
+
+vocabulary = Vocabulary((*PERSON, *PAYMENTS, *MONEY, *OTHER))
