@@ -46,6 +46,9 @@ class ScriptAgent:
         self._saved: dict[str, Any] = {}
         self._pending = ""
         self._script: Iterator[Step] = iter(self._steps(episode))
+        self._asked: Sequence[str] = ()
+        self._patience = 0
+        """How often the last question may be asked again."""
 
     def act(self, observation: str) -> Any:
         """The next step; a call whose arguments are missing is passed over."""
@@ -54,8 +57,12 @@ class ScriptAgent:
             if last is not None and last.kind == "result" and last.ok:
                 self._saved[self._pending] = last.data
             self._pending = ""
+        if self._patience and (again := still_owed(self._episode, self._asked)):
+            self._patience -= 1
+            return say(question(self._episode, again))
         for step in self._script:
             if isinstance(step, Ask):
+                self._asked, self._patience = step.facts, len(step.facts) - 1
                 return say(question(self._episode, step.facts))
             if isinstance(step, Say):
                 return say(step.text)
@@ -66,6 +73,15 @@ class ScriptAgent:
             self._pending = step.save
             return call(step.tool, **arguments)
         return call(END, summary="Done.")
+
+
+def still_owed(episode: Episode, facts: Sequence[str]) -> list[str]:
+    """Those of the facts asked for that a customer who gives one a turn has still to give; others are asked once."""
+    assert episode.task is not None
+    if episode.task.scenario.customer.manner != "slow":
+        return []
+    told = {act for event in episode.log if event.kind == "heard" for act in event.data["acts"]}
+    return [fact for fact in facts if f"gave:{fact}" not in told]
 
 
 def question(episode: Episode, facts: Sequence[str]) -> str:
@@ -124,7 +140,7 @@ class RandomAgent:
         assert episode.task is not None
         self._rng = Rng("random-agent", episode.task.id)
         self._sampler = ArgumentSampler(self._rng)
-        self._tools = [tool for tool in episode.task.domain.tools.values() if tool.effect != "session"]
+        self._tools = [tool for tool in episode.task.tools.values() if tool.effect != "session"]
         self._turn = 0
 
     def act(self, observation: str) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import gymnasium
 
 from tb_envs.errors import UsageError
+from tb_envs.knobs import Knobs
 from tb_envs.limits import Limits
 from tb_envs.registration import domain_names
 from tb_envs.settings import SPLITS, Settings, check_choice
@@ -35,6 +36,7 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
         render_mode: None, ``human`` (prints as it goes) or ``ansi`` (`render` returns the transcript).
         trace_dir: a folder that gets one JSON file per finished episode.
         faults: chances per call of injected backend faults, e.g. ``{"timeout": 0.02, "crash": 0.01}``.
+        knobs: how much harder than written, e.g. ``{"distractors": 10, "manner": "terse"}``; see `tb_envs.knobs`.
 
     ``reset(seed=, options=)`` takes the options ``task_id``, ``split``, ``user`` and ``limits``. The seed only chooses
     the task; the task fixes everything else.
@@ -55,6 +57,7 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
         render_mode: str | None = None,
         trace_dir: str | None = None,
         faults: Mapping[str, float] | None = None,
+        knobs: Mapping[str, int | str] | None = None,
     ) -> None:
         check_choice("render_mode", render_mode, (None, *self.metadata["render_modes"]))
         check_choice("split", split, SPLITS)
@@ -62,7 +65,7 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
         self.domain = domain
         self.split = split
         self.render_mode = render_mode
-        self._settings = Settings(backend, user, Limits.of(limits), reward, strict, trace_dir, faults)
+        self._settings = Settings(backend, user, Limits.of(limits), reward, strict, trace_dir, faults, Knobs.of(knobs))
         self.observation_space = cast("gymnasium.Space[Any]", Message())
         self.action_space = cast("gymnasium.Space[Any]", Message())
         self._episode: Episode | None = None
@@ -102,7 +105,7 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
             task_id = choose_task(ids, int(self.np_random.integers(len(ids))) if ids else 0)
         elif not isinstance(task_id, str):
             raise UsageError(f"task_id is text such as 'hotel/late_cancellation/0', got {task_id!r}")
-        task = get_task(task_id)
+        task = get_task(task_id, settings.knobs)
         if task.domain.name != self.domain:
             raise UsageError(f"task {task_id!r} is not of domain {self.domain!r}; make {task.domain.name!r} for it")
         if self._episode is None or self._episode.settings != settings:
@@ -115,7 +118,7 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
         info = self._info(tuple({**message} for message in self._episode.messages))
         info.update(
             task_id=task.id, domain=self.domain, split=task.domain.split_of(task.id),
-            tools=list(task.domain.tool_definitions), instructions=task.instructions,
+            tools=list(task.tool_definitions), instructions=task.instructions,
         )  # fmt: skip
         return observation, info
 

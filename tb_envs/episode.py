@@ -84,7 +84,7 @@ class Episode:
         """
         self.close()
         self._clear()
-        self.task = task if isinstance(task, Task) else get_task(task)
+        self.task = task if isinstance(task, Task) else get_task(task, self.settings.knobs)
         self.limits = limits or self.settings.limits
         self.backend = LocalBackend(self.task)
         if self.settings.faults:
@@ -278,7 +278,7 @@ class Episode:
     def tools(self) -> tuple[dict[str, Any], ...]:
         """Function definitions of the tools; one object for all episodes of a domain."""
         assert self.task is not None
-        return self.task.domain.tool_definitions
+        return self.task.tool_definitions
 
     @property
     def instructions(self) -> str:

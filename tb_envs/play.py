@@ -107,7 +107,7 @@ def attempts(
     agent = make_agent(agent_name)
     episode = Episode(settings)
     for task_id in task_ids:
-        task = get_task(task_id)
+        task = get_task(task_id, episode.settings.knobs)
         tried = 0
         play(task, agent, episode=episode, attempt=first)
         while episode.outcome.startswith("error:") and tried < retries:

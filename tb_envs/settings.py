@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from tb_envs.errors import UsageError
+from tb_envs.knobs import NONE, Knobs
 from tb_envs.limits import Limits
 
 BACKENDS = ("embedded",)
@@ -37,6 +38,7 @@ class Settings:
     strict: bool = False
     trace_dir: str | None = None
     faults: Mapping[str, float] | None = None
+    knobs: Knobs = NONE
 
     def __post_init__(self) -> None:
         for name, valid in (("backend", BACKENDS), ("user", USERS), ("reward", REWARDS), ("strict", (True, False))):

@@ -8,19 +8,23 @@ from __future__ import annotations
 import difflib
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import timedelta
 from functools import cached_property, lru_cache
 from typing import Any, cast
 
 from tb_envs.authoring.domain import Domain
+from tb_envs.authoring.persona import Manner
 from tb_envs.authoring.rng import Rng, stable_seed
 from tb_envs.authoring.scenario import Family, Scenario
+from tb_envs.authoring.toolset import Tool
 from tb_envs.authoring.values import parse_time, show_time
 from tb_envs.authoring.world import World
 from tb_envs.errors import DomainError, UsageError
 from tb_envs.grading.grade import kinds_of
+from tb_envs.knobs import NONE, Knobs
 from tb_envs.registration import load_domain
+from tb_envs.store.articles import Articles
 from tb_envs.store.dump import canonical_json
 from tb_envs.store.image import Pages, build_pages
 
@@ -36,6 +40,22 @@ class Task:
     scenario: Scenario
     world: World
     now: str
+    knobs: Knobs = NONE
+
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools an agent sees, by name."""
+        return self.domain.toolbox(self.knobs.distractors).tools
+
+    @property
+    def tool_definitions(self) -> tuple[dict[str, Any], ...]:
+        """The tools as function definitions; one object for all episodes."""
+        return self.domain.toolbox(self.knobs.distractors).definitions
+
+    @property
+    def articles(self) -> Articles:
+        """The knowledge base."""
+        return self.domain.articles_with(self.knobs.stale_articles)
 
     @cached_property
     def pages(self) -> Pages:
@@ -72,9 +92,11 @@ class Task:
 
     @cached_property
     def hash(self) -> str:
-        """Content hash: placed rows, customer, right end, scripts, time. What changes it is another task."""
+        """Content hash: placed rows, customer, right end, scripts, time, knobs. What changes it is another task."""
         inserts, updates = self.world.patch()
         parts = [self.id, self.now, inserts, updates, plain(self.scenario), self.traps]
+        if self.knobs:
+            parts.append(self.knobs.to_json())
         return hashlib.sha256(canonical_json(parts).encode()).hexdigest()
 
 
@@ -91,26 +113,40 @@ def plain(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
-def build_task(domain: Domain, family: Family, index: int) -> Task:
+def build_task(domain: Domain, family: Family, index: int, knobs: Knobs = NONE) -> Task:
     """Build a task from scratch, whatever was built before."""
     stream = (domain.name, family.name, index)
     offset = Rng(*stream, "clock").between(0, 8 * 12) * 5
     now = show_time(parse_time(domain.clock) + timedelta(minutes=offset))
     world = domain.world(domain.specs, stream=(*stream[:2], index), now=now, index=index, base=domain.seed_rows)
     try:
-        scenario = family.build(world)
+        scenario = _turned(domain, world, family.build(world), knobs)
     except Exception as error:
         where = f"{domain.name}/{family.name}/{index}"
         raise DomainError(f"{where}: the family breaks: {type(error).__name__}: {error}") from error
     names = [item.name for item in scenario.expects]
     if len(set(names)) != len(names):
         raise DomainError(f"{domain.name}/{family.name}/{index}: two expectations share a name: {names}")
-    return Task(f"{domain.name}/{family.name}/{index}", domain, family, index, scenario, world, show_time(world.now))
+    return Task(
+        f"{domain.name}/{family.name}/{index}", domain, family, index, scenario, world, show_time(world.now), knobs
+    )
+
+
+def _turned(domain: Domain, world: World, scenario: Scenario, knobs: Knobs) -> Scenario:
+    """The scenario in another manner, and a crowd round its people."""
+    if knobs.lookalikes:
+        if domain.crowd is None:
+            raise DomainError(f"domain {domain.name} has no `crowd`, which the knob lookalikes needs")
+        domain.crowd(world, scenario.about, knobs.lookalikes)
+    if knobs.manner:
+        customer = replace(scenario.customer, manner=cast("Manner", knobs.manner))
+        scenario = replace(scenario, customer=customer)
+    return scenario
 
 
 @lru_cache(maxsize=4096)
-def get_task(task_id: str) -> Task:
-    """The task with this id, built once per process.
+def get_task(task_id: str, knobs: Knobs = NONE) -> Task:
+    """The task with this id, built once per process and setting of the knobs.
 
     Raises:
         UsageError: no such domain, family or index; the message names near matches.
@@ -128,4 +164,4 @@ def get_task(task_id: str) -> Task:
         )
     if not (parts[2].isascii() and parts[2].isdigit() and len(parts[2]) < 10 and str(int(parts[2])) == parts[2]):
         raise UsageError(f"unknown task {task_id!r}; the index is a plain number, e.g. {parts[0]}/{parts[1]}/0")
-    return build_task(domain, domain.families[parts[1]], int(parts[2]))
+    return build_task(domain, domain.families[parts[1]], int(parts[2]), knobs)

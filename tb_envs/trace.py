@@ -20,6 +20,7 @@ def episode_record(episode: Episode) -> dict[str, Any]:
     return {
         "task_id": task.id,
         "task_hash": task.hash,
+        "knobs": task.knobs.to_json(),
         "outcome": episode.outcome,
         "ended_by": episode.ended_by,
         "error": episode.error,

@@ -113,7 +113,7 @@ class Renderer:
 
     def first(self, task: Task, opening: Sequence[Mapping[str, Any]]) -> list[int]:
         """Ids up to the model's first turn: instructions, tools, the customer's first words."""
-        instructions, tools = task.instructions, list(task.domain.tool_definitions)
+        instructions, tools = task.instructions, list(task.tool_definitions)
         if self.prompt in COMPACT:
             instructions, tools = system_line(task), None
         elif self.prompt == "compact":

@@ -29,6 +29,7 @@ from tb_envs.cli.screen import records
 from tb_envs.cli.selection import suite
 from tb_envs.cli.typed import read_typed
 from tb_envs.errors import UsageError
+from tb_envs.knobs import Knobs
 from tb_envs.play import play
 from tb_envs.registration import load_domain
 from tb_envs.task import get_task
@@ -495,7 +496,9 @@ def fake_proofs(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     """Certifying that proves nothing, quickly; `bad` fails, `asked` and `frozen` tell what was asked for."""
     seen: dict[str, Any] = {"bad": set(), "asked": [], "frozen": [], "proof": True}
 
-    def certify_tasks(task_ids: list[str], *, jobs: int, on_result: Callable[[Result], None]) -> list[Result]:
+    def certify_tasks(
+        task_ids: list[str], *, jobs: int, knobs: Knobs, on_result: Callable[[Result], None]
+    ) -> list[Result]:
         assert jobs > 0
         seen["asked"] += task_ids
         results = [result(name, proved=name not in seen["bad"]) for name in task_ids]
@@ -561,7 +564,7 @@ def test_freezing_needs_every_task_proved(fake_proofs: dict[str, Any], tbx: Call
 
 
 def test_interrupted_certifying(tbx: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    def stop(task_ids: list[str], *, jobs: int, on_result: Callable[[Result], None]) -> list[Result]:
+    def stop(task_ids: list[str], *, jobs: int, knobs: Knobs, on_result: Callable[[Result], None]) -> list[Result]:
         on_result(result(task_ids[0], proved=True))
         raise KeyboardInterrupt
 

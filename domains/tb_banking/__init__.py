@@ -2,12 +2,14 @@
 
 from typing import get_args
 
+from tb_banking.crowd import crowd
 from tb_banking.laws import LAWS
 from tb_banking.models import Base
 from tb_banking.models.kinds import Queue
 from tb_banking.proofs import proofs
 from tb_banking.seed import seed
 from tb_banking.tools import TOOLSETS
+from tb_banking.tools.spare import spare
 from tb_banking.vocabulary import vocabulary
 from tb_banking.world import CLOCK, BankWorld
 from tb_envs.authoring.domain import Domain
@@ -26,4 +28,6 @@ domain = Domain(
     teams=get_args(Queue),
     proofs=proofs,
     laws=LAWS,
+    distractors=spare,
+    crowd=crowd,
 )

@@ -3,11 +3,13 @@
 from typing import get_args
 
 from tb_envs.authoring.domain import Domain
+from tb_hotel.crowd import crowd
 from tb_hotel.laws import LAWS
 from tb_hotel.models import Base, Team
 from tb_hotel.proofs import proofs
 from tb_hotel.seed import seed
 from tb_hotel.tools import TOOLSETS
+from tb_hotel.tools.spare import spare
 from tb_hotel.vocabulary import vocabulary
 from tb_hotel.world import CLOCK, HotelWorld
 
@@ -25,4 +27,6 @@ domain = Domain(
     teams=get_args(Team),
     proofs=proofs,
     laws=LAWS,
+    distractors=spare,
+    crowd=crowd,
 )

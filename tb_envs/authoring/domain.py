@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy.orm import DeclarativeBase
 
@@ -29,9 +29,17 @@ from tb_envs.errors import DomainError, UsageError
 from tb_envs.settings import SPLITS
 from tb_envs.store.articles import Articles
 from tb_envs.store.dump import canonical_json
+from tb_envs.store.editions import stale
 from tb_envs.store.image import build_seed
 
 SUITE_SIZES = {"train": 160, "dev": 60, "bench": 102}
+
+
+class Toolbox(NamedTuple):
+    """Tools by name, and as function definitions."""
+
+    tools: Mapping[str, Tool]
+    definitions: tuple[dict[str, Any], ...]
 
 
 @dataclass(frozen=True)
@@ -88,6 +96,8 @@ class Domain:
         teams: where a conversation can be handed over to.
         proofs: how the certificate may vary its tasks.
         laws: SQL that must return no row in any state: name → select (conservation laws).
+        distractors: 15 further tools that no task needs, for the knob of that name.
+        crowd: places so many near duplicates beside each of these customers, for the knob ``lookalikes``.
     """
 
     name: str
@@ -103,6 +113,10 @@ class Domain:
     teams: Sequence[str]
     proofs: Proofs
     laws: Mapping[str, str] = field(default_factory=dict[str, str])
+    distractors: Toolset | None = None
+    crowd: Callable[[Any, Sequence[str], int], None] | None = None
+    _toolboxes: dict[int, Toolbox] = field(default_factory=dict[int, "Toolbox"], init=False, repr=False)
+    _knowledge: dict[int, Articles] = field(default_factory=dict[int, Articles], init=False, repr=False)
 
     @cached_property
     def folder(self) -> Path:
@@ -117,22 +131,39 @@ class Domain:
         """Its tables, parents first."""
         return table_specs(self.base)
 
-    @cached_property
-    def tools(self) -> dict[str, Tool]:
+    @property
+    def tools(self) -> Mapping[str, Tool]:
         """Every tool an agent sees, by name, in order; the session tools come last."""
+        return self.toolbox().tools
+
+    @property
+    def tool_definitions(self) -> tuple[dict[str, Any], ...]:
+        """The tools as function definitions; one object for all episodes."""
+        return self.toolbox().definitions
+
+    def toolbox(self, distractors: int = 0) -> Toolbox:
+        """The tools with the first `distractors` of those that no task needs, one object for all episodes.
+
+        Raises:
+            DomainError: two tools share a name, or the domain has not so many distractors.
+        """
+        if distractors not in self._toolboxes:
+            self._toolboxes[distractors] = self._toolbox(distractors)
+        return self._toolboxes[distractors]
+
+    def _toolbox(self, distractors: int) -> Toolbox:
         from tb_envs.session.tools import session_tools
 
+        spare = list(self.distractors.tools.values()) if self.distractors else []
+        if len(spare) < distractors:
+            raise DomainError(f"domain {self.name} has {len(spare)} distractors, {distractors} are asked for")
+        needed = (tool for toolset in self.toolsets for tool in toolset.tools.values())
         out: dict[str, Tool] = {}
-        for tool in (*(t for toolset in self.toolsets for t in toolset.tools.values()), *session_tools(self.teams)):
+        for tool in (*needed, *spare[:distractors], *session_tools(self.teams)):
             if tool.name in out:
                 raise DomainError(f"domain {self.name}: two tools are called {tool.name}")
             out[tool.name] = tool
-        return out
-
-    @cached_property
-    def tool_definitions(self) -> tuple[dict[str, Any], ...]:
-        """The tools as function definitions; one object for all episodes."""
-        return tuple(tool.definition for tool in self.tools.values())
+        return Toolbox(out, tuple(tool.definition for tool in out.values()))
 
     @cached_property
     def policy_text(self) -> str:
@@ -142,7 +173,16 @@ class Domain:
     @cached_property
     def articles(self) -> Articles:
         """The knowledge base."""
-        return Articles(self.folder / "articles")
+        return self.articles_with(0)
+
+    def articles_with(self, stale_editions: int) -> Articles:
+        """The knowledge base with superseded editions of its articles among them (see `tb_envs.knobs`)."""
+        found = self._knowledge.get(stale_editions)
+        if found is None:
+            base = Articles.read(self.folder / "articles") if not stale_editions else self.articles
+            more = stale(base.by_id, stale_editions)
+            found = self._knowledge[stale_editions] = Articles([*base.by_id.values(), *more]) if more else base
+        return found
 
     @cached_property
     def families(self) -> dict[str, Family]:

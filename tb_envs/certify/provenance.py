@@ -12,9 +12,9 @@ from typing import Any, cast
 
 from tb_envs.actions import call as call_action
 from tb_envs.actions import say as say_action
-from tb_envs.agents import question
+from tb_envs.agents import question, still_owed
 from tb_envs.authoring.persona import Known
-from tb_envs.authoring.steps import Ask, Call, Derived, Say, Step, Use, value_of
+from tb_envs.authoring.steps import Ask, Call, Derived, Step, Use, value_of
 from tb_envs.episode import Episode, drive
 from tb_envs.task import Task
 
@@ -42,10 +42,12 @@ def unexplained(task: Task, steps: Sequence[Step]) -> list[str]:
                 if step.save and last.kind == "result" and last.ok:
                     saved[step.save] = last.data
             else:
-                words = question(episode, step.facts) if isinstance(step, Ask) else step.text
+                asked = step.facts if isinstance(step, Ask) else ()
+                words = question(episode, asked) if isinstance(step, Ask) else step.text
                 seen.append(drive(episode.act(say_action(words))).lower())
-                if isinstance(step, Say):
-                    continue
+                for _ in asked[1:]:
+                    if (owed := still_owed(episode, asked)) and not episode.over:
+                        seen.append(drive(episode.act(say_action(question(episode, owed)))).lower())
     finally:
         episode.close()
     return missing
@@ -71,7 +73,7 @@ def _facts(episode: Episode, task: Task) -> str:
 
 
 def _missing(task: Task, step: Call, saved: dict[str, Any], text: str) -> list[str]:
-    tool = task.domain.tools.get(step.tool)
+    tool = task.tools.get(step.tool)
     if tool is None:
         return [f"{step.tool} is no tool of this domain"]
     out: list[str] = []

@@ -6,9 +6,11 @@ import os
 import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 
 from tb_envs.certify.task_proofs import Result, certify_task
 from tb_envs.errors import DomainError, UsageError
+from tb_envs.knobs import NONE, Knobs
 from tb_envs.registration import load_domain
 from tb_envs.task import get_task
 
@@ -16,10 +18,10 @@ FRESH = 1000
 """Indices from here on are in no suite."""
 
 
-def certify_one(task_id: str) -> Result:
+def certify_one(task_id: str, knobs: Knobs = NONE) -> Result:
     """Certify a task by id; a task that cannot be built is a failed result."""
     try:
-        return certify_task(get_task(task_id))
+        return certify_task(get_task(task_id, knobs))
     except UsageError:
         raise
     except Exception as error:
@@ -28,9 +30,13 @@ def certify_one(task_id: str) -> Result:
 
 
 def certify_tasks(
-    task_ids: Sequence[str], *, jobs: int = 0, on_result: Callable[[Result], None] | None = None
+    task_ids: Sequence[str],
+    *,
+    jobs: int = 0,
+    knobs: Knobs = NONE,
+    on_result: Callable[[Result], None] | None = None,
 ) -> list[Result]:
-    """Certify tasks, `jobs` at a time (0: one per core)."""
+    """Certify tasks, `jobs` at a time (0: one per core), as they are with these knobs."""
     jobs = jobs or os.cpu_count() or 1
     results: list[Result] = []
 
@@ -41,11 +47,11 @@ def certify_tasks(
 
     if jobs == 1 or len(task_ids) < 4:
         for task_id in task_ids:
-            take(certify_one(task_id))
+            take(certify_one(task_id, knobs))
         return results
     # Ctrl-C is for the parent to report; a worker would only print its own traceback.
     with ProcessPoolExecutor(jobs, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)) as pool:
-        for result in pool.map(certify_one, task_ids, chunksize=4):
+        for result in pool.map(partial(certify_one, knobs=knobs), task_ids, chunksize=4):
             take(result)
     return results
 

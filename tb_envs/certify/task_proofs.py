@@ -151,7 +151,7 @@ class Certifier:
     def same_bytes(self) -> None:
         """Built again, the task is the same, and so are its database and its reference transcript."""
         task = self.task
-        again = build_task(task.domain, task.family, task.index)
+        again = build_task(task.domain, task.family, task.index, task.knobs)
         if again.hash != task.hash:
             self.fail("built twice, the task differs")
         hashes: list[str] = []
@@ -192,7 +192,7 @@ def certify_task(task: Task) -> Result:
             certifier.fail(f"proof «{name}» broke: {type(error).__name__}: {error}")
         proofs[name] = len(certifier.failures) == known
     steps = [task.scenario.solution[index] for index in certifier.calls]
-    writes = sum(isinstance(step, Call) and task.domain.tools[step.tool].effect == "write" for step in steps)
+    writes = sum(isinstance(step, Call) and task.tools[step.tool].effect == "write" for step in steps)
     return Result(
         task.id, task.hash, proofs, tuple(certifier.failures), len(certifier.calls), writes, len(task.scenario.mistakes)
     )

@@ -61,7 +61,7 @@ def _extra_reads(task: Task, steps: list[Step]) -> list[Step]:
     out: list[Step] = []
     for step in steps:
         out.append(step)
-        if isinstance(step, Call) and task.domain.tools[step.tool].effect == "read" and not _faulty(task, step):
+        if isinstance(step, Call) and task.tools[step.tool].effect == "read" and not _faulty(task, step):
             out.append(Call(step.tool, step.arguments))
     return out
 
@@ -73,7 +73,7 @@ def _faulty(task: Task, step: Call) -> bool:
 def _respell(task: Task, step: Step) -> Step:
     if not isinstance(step, Call):
         return step
-    tool = task.domain.tools[step.tool]
+    tool = task.tools[step.tool]
     return Call(step.tool, {n: _other_spelling(tool, n, v) for n, v in step.arguments.items()}, step.save)
 
 
@@ -116,7 +116,7 @@ def _swappable(task: Task, steps: list[Step], reference: Run) -> Iterator[int]:
             continue
         if _faulty(task, step) or _faulty(task, other):
             continue
-        effects = {task.domain.tools[step.tool].effect, task.domain.tools[other.tool].effect}
+        effects = {task.tools[step.tool].effect, task.tools[other.tool].effect}
         if effects == {"read"}:
             yield index
         elif effects == {"write"}:

@@ -11,7 +11,7 @@ from tb_envs.authoring.domain import SPLITS, Domain
 from tb_envs.certify.domain_proofs import Proof, certify_domain
 from tb_envs.certify.freeze import freeze
 from tb_envs.certify.runner import Result, certify_tasks, fresh_ids
-from tb_envs.cli.parser import Namespace, Parser, whole
+from tb_envs.cli.parser import Namespace, Parser, knobs_option, whole
 from tb_envs.cli.screen import Screen, print_json, progress, screen, table
 from tb_envs.cli.selection import domains, suite
 from tb_envs.errors import UsageError
@@ -24,6 +24,8 @@ def main(argv: list[str]) -> int:
     narrowed = bool(args.task or args.suite or args.fresh)
     if args.freeze and narrowed:
         raise UsageError("--freeze rewrites whole suites: leave out --suite, --task and --fresh")
+    if args.knobs and args.freeze:
+        raise UsageError("suites are frozen as written: leave --knobs out")
     if args.task and args.domain:
         raise UsageError("--task names its domain itself: leave --domain out")
     chosen = domains(args.domain)
@@ -35,7 +37,7 @@ def main(argv: list[str]) -> int:
         _prove_tasks(ids, results, args)
         if args.freeze:
             frozen += _freeze(chosen, results)
-        if not narrowed:
+        if not (narrowed or args.knobs):
             _prove_domains(chosen, proofs, args)
     except KeyboardInterrupt:
         changed = f"suites of {', '.join(frozen)} are frozen" if frozen else "no file was changed"
@@ -62,6 +64,7 @@ def _parser() -> Parser:
     parser.add_argument(
         "--freeze", action="store_true", help="rewrite the suites of every domain whose tasks are proved"
     )
+    knobs_option(parser)
     parser.json_option()
     return parser
 
@@ -91,7 +94,7 @@ def _prove_tasks(ids: Sequence[str], results: list[Result], args: Namespace) -> 
             failed += not result.proved
             advance(f"{failed} failed")
 
-        certify_tasks(ids, jobs=args.jobs or os.cpu_count() or 1, on_result=take)
+        certify_tasks(ids, jobs=args.jobs or os.cpu_count() or 1, knobs=args.knobs, on_result=take)
 
 
 def _prove_domains(chosen: Sequence[Domain], proofs: list[tuple[str, Proof]], args: Namespace) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NoReturn
 
 from tb_envs.errors import UsageError
+from tb_envs.knobs import Knobs, read_knobs
 
 Namespace = argparse.Namespace
 
@@ -89,6 +90,17 @@ def limits_option(parser: Parser) -> None:
         default={},
         metavar="NUMBERS",
         help="how long an episode may last: turns=20,tool_calls=40,tokens=8000",
+    )
+
+
+def knobs_option(parser: Parser) -> None:
+    """``--knobs``, as of `tb_envs.knobs.Knobs`."""
+    parser.add_argument(
+        "--knobs",
+        type=read_knobs,
+        default=Knobs(),
+        metavar="KNOBS",
+        help="harder than written, same right end: distractors=10,lookalikes=2,manner=terse,stale_articles=5",
     )
 
 

@@ -70,7 +70,7 @@ def _talk(episode: Episode, out: Screen) -> None:
             if line.startswith("/"):
                 _command(line, episode, out)
             elif line:
-                action = read_typed(line, task.domain.tools)
+                action = read_typed(line, task.tools)
                 observation = drive(episode.act(action))
                 if observation.startswith("[system]"):
                     out.print(observation)
@@ -97,7 +97,7 @@ def _read_line(out: Screen) -> str | None:
 
 def _command(line: str, episode: Episode, out: Screen) -> None:
     assert episode.task is not None
-    domain = episode.task.domain
+    domain, tools = episode.task.domain, episode.task.tools
     name, _, rest = line.partition(" ")
     choose(name, COMMANDS, "command")
     if out.quiet:
@@ -109,7 +109,7 @@ def _command(line: str, episode: Episode, out: Screen) -> None:
     elif rest.strip():
         show_tools(domain, only=choose(rest.strip(), domain.tools, "tool"))
     else:
-        out.pairs((tool.name, tool.description) for tool in domain.tools.values())
+        out.pairs((tool.name, tool.description) for tool in tools.values())
 
 
 def _print_news(episode: Episode, start: int, out: Screen) -> int:

@@ -17,7 +17,7 @@ from statistics import mean
 from typing import Any
 
 from tb_envs.agents import BUILT_IN, make_agent
-from tb_envs.cli.parser import Parser, amounts, limits_option, whole
+from tb_envs.cli.parser import Parser, amounts, knobs_option, limits_option, whole
 from tb_envs.cli.screen import Screen, percent, print_json, progress, screen, table
 from tb_envs.cli.selection import select, task_options
 from tb_envs.episode import Settings
@@ -38,7 +38,9 @@ def main(argv: list[str]) -> int:
     if args.agent not in BUILT_IN and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     make_agent(args.agent)
-    settings = Settings(limits=Limits.of(args.limits), faults=args.faults or None, trace_dir=args.traces)
+    settings = Settings(
+        limits=Limits.of(args.limits), faults=args.faults or None, trace_dir=args.traces, knobs=args.knobs
+    )
     ids = select(args)
     summary = RunSummary()
     total, passed, counted = len(ids) * args.attempts, 0, 0
@@ -88,6 +90,7 @@ def _parser() -> Parser:
         help="injected system errors, chances per call: timeout=0.02,crash=0.01",
     )
     limits_option(parser)
+    knobs_option(parser)
     parser.add_argument(
         "--retries", type=whole(0), default=RETRIES, metavar="N", help=f"after a system error (default: {RETRIES})"
     )

@@ -28,12 +28,10 @@ class LocalBackend:
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        self.tools = task.domain.tools
+        self.tools = task.tools
         self.store = SqliteStore(task.domain.image, task.pages, task.domain.specs)
         self._ids = IdSource()
-        self.db = Db(
-            self.store.connection, self.store.raw, task.domain.specs, self._ids, task.now, task.domain.articles
-        )
+        self.db = Db(self.store.connection, self.store.raw, task.domain.specs, self._ids, task.now, task.articles)
         self._faults = {(fault.tool, fault.nth): fault for fault in task.scenario.tool_faults}
         self._counts: dict[str, int] = {}
         self._changes: list[RowChange] = []

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,16 +66,24 @@ class Article:
 class Articles:
     """A domain's articles and their index."""
 
-    def __init__(self, folder: Path) -> None:
-        found = [_read(path) for path in sorted(folder.glob("*.md"))]
+    def __init__(self, found: Sequence[Article]) -> None:
         self.by_id = {article.id: article for article in sorted(found, key=lambda article: article.id)}
         if len(self.by_id) != len(found):
-            raise DomainError(f"{folder}: two articles share an id")
+            raise DomainError("two articles share an id")
         self._index = sqlite3.connect(":memory:", check_same_thread=False)
         self._lock = threading.Lock()
         self._index.execute("CREATE VIRTUAL TABLE kb USING fts5(id UNINDEXED, title, body, tokenize='porter')")
         rows = [(article.id, article.title, article.body) for article in self.by_id.values()]
         self._index.executemany("INSERT INTO kb VALUES (?, ?, ?)", rows)
+
+    @classmethod
+    def read(cls, folder: Path) -> Articles:
+        """The articles in a folder.
+
+        Raises:
+            DomainError: one has no header, or two share an id.
+        """
+        return cls([_read(path) for path in sorted(folder.glob("*.md"))])
 
     def search(self, query: str, limit: int = 5) -> list[Article]:
         """The best articles for the words of `query`; an empty list when no word is left."""
