@@ -91,7 +91,12 @@ class Bank:
         w.message_from(self.ida, "Please call me.")
         w.desk_answers(self.acct, "limit", "denied")
         task = SimpleNamespace(
-            domain=DOMAIN, pages=build_pages(DOMAIN.image, w), now=CLOCK, scenario=SimpleNamespace(tool_faults=())
+            domain=DOMAIN,
+            tools=DOMAIN.tools,
+            articles=DOMAIN.articles,
+            pages=build_pages(DOMAIN.image, w),
+            now=CLOCK,
+            scenario=SimpleNamespace(tool_faults=()),
         )
         self.task = cast(Task, task)
         self.start()
@@ -249,7 +254,7 @@ def test_reads_write_nothing_and_cover_every_read_tool(bank: Bank) -> None:
     assert device["last_confirmed_at"] == bank.passcode.sent_at
     assert found["find_account"] == found["get_account"]
     assert {card["ending"] for card in found["get_account"]["cards"]} >= {"4821", "7310"}
-    assert [row["entry_id"] for row in found["list_entries"]["items"]][0] == bank.again.id
+    assert found["list_entries"]["items"][0]["entry_id"] == bank.again.id
     assert found["list_entries"]["total"] == 3
     mandate = found["list_mandates"]["items"][0]
     assert (mandate["holder_id"], mandate["holder_surname"]) == (bank.ida.id, "Öström")
