@@ -264,9 +264,9 @@ def set_order(order: Record, status: OrderStatus, *needs: Any, name: str = "orde
 
 def close(acct: Acct, payout: Acct | None = None, *cards: Record, name: str = "account") -> Part:
     """Close an account: the balance goes to `payout`; its active and frozen `cards` end with it (one check)."""
-    rows: list[Expectation] = [changed(f"{name}: row", Account, acct.id, status="closed")]
-    rows += [changed(f"{name}: card {card.ending}", Card, card.id, status="expired") for card in cards]
     target = payout.id if payout else None
+    rows: list[Expectation] = [changed(f"{name}: row", Account, acct.id, status="closed", payout_to=target)]
+    rows += [changed(f"{name}: card {card.ending}", Card, card.id, status="expired") for card in cards]
     return _does(name, either(name, tuple(rows)), "close_account", account_id=acct.id, payout_account_id=target)
 
 
