@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tb_envs.authoring.persona import NAMED, Persona, Secret, Vocabulary
+from tb_envs.authoring.persona import NAMED, Lines, Persona, Secret, Vocabulary
 
 from .checking import same_question
 from .courtesy import IDLES, Courtesy
@@ -247,24 +247,24 @@ class ScriptedUser(Courtesy):
 
     def _tell(self, heard: Understood) -> bool:
         """Secrets and small questions, each under its own words only."""
-        told = False
-        if self._secrets:
-            self._named.update(*(sentence.stems for sentence in heard.sentences))
-        for sentence in heard.sentences:
-            if not sentence.asks:
-                continue
-            admitted = False
-            for secret, words in self._secrets:
-                if (sentence.has(words) or same_question(sentence.stems, words)) and self._ready_for(secret):
-                    self._say(secret.says)
-                    self._act("told:secret")
-                    told = admitted = True
-            for words, line in () if admitted else self._about:
+        told: list[Secret | Lines] = []
+        self._named.update(*(sentence.stems for sentence in heard.sentences))
+        for sentence in (one for one in heard.sentences if one.asks):
+            known = [
+                secret
+                for secret, words in self._secrets
+                if (sentence.has(words) or same_question(sentence.stems, words)) and self._ready_for(secret)
+            ]
+            for secret in (one for one in known if one not in told):
+                self._say(secret.says)
+                self._act("told:secret")
+                told.append(secret)
+            for words, line in () if known else self._about:
                 if sentence.has(words) and "answered" not in self._acts:
                     self._say(line)
                     self._act("answered")
-                    told = True
-        return told
+                    told.append(line)
+        return bool(told)
 
     def _ready_for(self, secret: Secret) -> bool:
         """Whether what must come before a secret has come."""

@@ -250,8 +250,10 @@ def words(case: Case, right: Verdict) -> tuple[Step, ...]:
 
 
 KNOW = (
-    "you recognise", "you know", "familiar", "you remember", "ring bell", "was it you", "yours", "you recall",
-    "mean anything", "you bought", "you made", "you did make", "you ordered", "sound right", "make sense",
+    "you recognise", "you know", "familiar", "you remember", "rings bell", "was you", "yours", "you recall",
+    "name means", "you bought", "you buy", "you made", "you make", "you ordered", "you shopped", "you visited",
+    "you purchased", "you authorised", "your purchase", "makes sense", "someone household", "anyone household",
+    "someone family", "anyone family", "you used", "you placed",
 )  # fmt: skip
 STRANGE = (
     "No. I have never bought anything there.",
