@@ -53,7 +53,14 @@ class Desk:
         w.room_block(self.business.booking.room_id, "unusable", w.day(3), w.day(5))
         w.manager_answers(self.ahead, "denied")
         scenario = SimpleNamespace(tool_faults=())
-        task = SimpleNamespace(domain=DOMAIN, pages=build_pages(DOMAIN.image, w), now=NOW, scenario=scenario)
+        task = SimpleNamespace(
+            domain=DOMAIN,
+            tools=DOMAIN.tools,
+            articles=DOMAIN.articles,
+            pages=build_pages(DOMAIN.image, w),
+            now=NOW,
+            scenario=scenario,
+        )
         self.backend = LocalBackend(cast(Task, task))
         self.changes: list[RowChange] = []
 
