@@ -203,7 +203,7 @@ def persona(w: BankWorld, case: Case, person: Person, acct: Acct) -> Persona:
     short = (f"Please raise my {name}, it is urgent.", f"I need a higher {name}, and quickly.")
     ask = w.pick(*asks) if w.cycle(True, False) else w.pick(*short)
     last: dict[str, Any] = {"until": w.day(case.first.days)} if case.first.days is not None else {}
-    no = ("No, so little is no use to me.", "That would not help me at all.")
+    no = ("No. It has to be the whole amount.", "No, it is all of it or nothing, I am afraid.")
     less = f"Oh, then make it {spoken(w, case.then)}, please." if case.then else no
     good, temporary = ("accept", "decline") if case.then and case.then.days is None else ("decline", "accept")
     offers = (
