@@ -290,7 +290,7 @@ def persona(w: BankWorld, case: Case, person: Person, acct: Acct, fee: Record) -
             )
         )
     if case.newer:
-        _, cents, days = case.newer
+        _, _, days = case.newer
         then.append(
             Request(
                 opens=(
@@ -298,7 +298,7 @@ def persona(w: BankWorld, case: Case, person: Person, acct: Acct, fee: Record) -
                     "Oh dear. Then take the other one, better than nothing.",
                 ),
                 after="heard:refused",
-                knows={"amount": common.dollars(cents), "day": w.day(-days)},
+                knows={"day": w.day(-days)},
                 replaces=True,
             )
         )
@@ -317,10 +317,13 @@ def persona(w: BankWorld, case: Case, person: Person, acct: Acct, fee: Record) -
         )
     wish = WISHES["newer" if case.newer else case.twice]
     return Persona(
-        opens=tuple(f"{line} {w.pick(*wish)}" for line in OPENS[case.kind]),
-        knows=common.persona_facts(person, acct, amount=short, day=fee.charged_at[:10]),
+        opens=tuple(f"{line.format(amount=short)} {w.pick(*wish)}" for line in OPENS[case.kind]),
+        knows=common.persona_facts(person, acct, day=fee.charged_at[:10]),
         topic=("second", "double", "twice") if case.twice else (name, "goodwill") if then else (),
-        about={"why|happened": ("My pay came late, that is all.", "The heating broke, and then it all went wrong.")},
+        about={
+            "why|happened": ("My pay came late, that is all.", "The heating broke, and then it all went wrong."),
+            "which fee|how much was": f"I mean the {name} of {short}.",
+        },
         presses=(("It is this one that hurts, I can tell you.", "What a pity."),)
         if case.newer
         else (
