@@ -146,7 +146,8 @@ def order_change(w: BankWorld) -> Scenario:
 
         wrong["takes the other order"] = mistake(instead(mixed), ("order", common.NOTHING_ELSE), "omission")
         wrong["takes both orders"] = mistake(instead(step, mixed), common.NOTHING_ELSE, "omission")
-        for verb in (verb for verb in VERBS if verb not in (wish.verb, case.first.verb)):
+        others: list[Verb] = [verb for verb in VERBS if verb not in (wish.verb, case.first.verb)]
+        for verb in others:
             wrong[f"has it {PAST[verb]}"] = mistake(
                 instead(carry_out(order, Wish(verb, 99_00)).steps[0]), "order", "omission"
             )
@@ -236,9 +237,7 @@ def persona(case: Case, person: Person, acct: Acct, order: Record, payee: str) -
     return Persona(
         opens=OPENS[case.first.verb],
         knows=common.persona_facts(person, acct, None, **facts),
-        about={
-            "which one|which of|which order|which standing|which amount|which should": "The one over {old_amount}, please."
-        },
+        about={"which one|which of|which order|which standing|which should": ("The one over {old_amount}, please.",)},
         presses=() if case.less else INSISTS,
         then=second(case) if case.then else (),
         gives_in=("All right. Then I will come back to it.", "Well, then it has to stay as it is."),
