@@ -141,7 +141,7 @@ def test_the_guide_is_searched_and_opened(tmp_path: Path) -> None:
         head = f"id: P-{n}\ntitle: Fines {n}\nstatus: {'superseded' if n == 1 else 'current'}\n"
         head += f"superseded_by: {'P-2' if n == 1 else ''}\nupdated: 2030-0{n}-01\n"
         (tmp_path / f"{n}.md").write_text(f"---\n{head}---\n{body * n}\n")
-    db = cast(Db, SimpleNamespace(articles=Articles(tmp_path)))
+    db = cast(Db, SimpleNamespace(articles=Articles.read(tmp_path)))
     found = guide.found(db, "what are fines", "page")
     assert found["total"] == len(found["items"]) == 5
     assert all(set(item) == {"page_id", "title", "snippet", "updated"} for item in found["items"])
