@@ -106,6 +106,19 @@ MONEY = (
         "name",
     ),
     Fact(
+        "sender",
+        (
+            "name of the sender",
+            "name on the entry",
+            "(who|whom) (sent|paid) (|you) (|it|this) (|money|transfer|payment)",
+            "(who|whom) (is|was|did) (it|money|transfer|payment) (|come|came) from",
+            "(who|whom) (it|money|transfer|payment) (came|comes|is|was) from",
+            "(which|what) name (is|stands|do you see) (on|with|at|beside) (entry|transfer|payment|it)",
+        ),
+        ("It says {value}.", "The name there is {value}.", "From {value}, it says."),
+        "text",
+    ),
+    Fact(
         "limit",
         ("kind of limit", "(which|what) limit", "limit you mean", "limit you want changed"),
         ("It is the {value}.", "The {value}, please.", "I mean the {value}."),
