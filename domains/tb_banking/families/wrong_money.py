@@ -64,7 +64,7 @@ AGAIN = (
 )
 
 
-@family(goal="send back money that is not theirs", traps={"window", "stale_state", "restraint"}, split="bench")
+@family(goal="send back money that is not theirs", traps={"window", "arithmetic", "restraint"}, split="bench")
 def wrong_money(w: BankWorld) -> Scenario:
     """A customer disowns an incoming transfer and wants it gone at once; a friend has sent as much.
 
