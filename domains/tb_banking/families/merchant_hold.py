@@ -206,7 +206,8 @@ def outcome(case: Case, hold: Record, disposition: Disposition) -> tuple[Step, .
     if case.kind == "deposit_check":
         until = f"Money that was paid in is free {policy.DEPOSIT_CHECK[case.segment]} working days later."
     else:
-        until = f"The hold ends when the payment is booked, when the shop frees it, or after {policy.AUTHORISATION_DAYS} days."
+        most = f"after {policy.AUTHORISATION_DAYS} days"
+        until = f"The hold ends when the payment is booked, when the shop frees it, or {most}."
     refused = f"releasing this money is not possible today. {until[:-1]}"
     return common.last_words(disposition, f"The hold of {amount} has been released.", refused)
 
