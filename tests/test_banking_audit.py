@@ -737,6 +737,7 @@ CASES = [
     Small("escalated on the day", "", on_file("duplicate", "2031-08-21", "contested", respond_by="2031-09-18"), [*C, hear("I have a receipt now."), change("escalate_dispute", "disputes", "DP-1", stage="escalated"), *close("card_dispute")]),
     Small("escalated a day late", "4.9", on_file("duplicate", "2031-08-21", "contested", respond_by="2031-09-17"), [*C, hear("I have a receipt now."), change("escalate_dispute", "disputes", "DP-1", stage="escalated"), *close("card_dispute")]),
     Small("escalated with nothing new", "4.9", on_file("duplicate", "2031-08-21", "contested", respond_by="2031-09-18"), [*C, change("escalate_dispute", "disputes", "DP-1", stage="escalated"), *close("card_dispute")]),
+    Small("something new, settled", "4.9", on_file("duplicate", "2031-08-21", "contested", respond_by="2031-09-18"), [*C, hear("I have it in writing.", "gave:news"), change("settle_dispute", "disputes", "DP-1", stage="lost"), *close("card_dispute")]),
     Small("small and escalated", "4.9", on_file("duplicate", "2031-08-21", "contested", 2500, respond_by="2031-09-18"), [*C, hear("I have a receipt now."), change("escalate_dispute", "disputes", "DP-1", stage="escalated"), *close("card_dispute")]),
     Small("small, written off", "", on_file("duplicate", "2031-08-21", "contested", 2500, respond_by="2031-09-18"), [*C, change("settle_dispute", "disputes", "DP-1", stage="lost"), pay(2500, "write_off", dispute_id="DP-1"), *close("card_dispute", notes=["complaint"])]),
     Small("small, not written off", "4.9", on_file("duplicate", "2031-08-21", "contested", 2500, respond_by="2031-09-18"), [*C, change("settle_dispute", "disputes", "DP-1", stage="lost"), *close("card_dispute")]),
@@ -773,6 +774,8 @@ CASES = [
     Small("young account", "11.1", world(opened="2031-06-21"), [*C, limit("daily_cash", 30100, "2031-09-25"), *close("limit")]),
     Small("account of 90 days", "", world(opened="2031-06-20"), [*C, limit("daily_cash", 50000), *close("limit")]),
     Small("denied, kept", "", world(), [*C, ask("limit", 60000, "denied"), *close("limit", "sign_off_denied")]),
+    Small("denied, another subject", "15.1", world(), [*C, ask("limit", 60000, "denied"), *close("fee", "sign_off_denied")]),
+    Small("denied, no account", "15.1", world(), [*C, ask("limit", 60000, "denied"), *close("limit", "sign_off_denied", account=None)]),
     Small("denied, less taken", "6.4", world(), [*C, ask("limit", 60000, "denied"), limit("daily_cash", 50000), *close("limit")]),
     # 7: transfers, orders, closing, returns
     Small("recall, 24 hours", "", world(transfer()), [*C, RECALL, charge("recall", 1500), *close("transfer")]),
@@ -896,6 +899,7 @@ CASES = [
     Small("opened again, day 180", "", world(complaint("2031-03-01", "2031-03-22")), [*B, hear("I found a letter."), REOPEN, *close("complaint", "team_review", queue="complaints")]),
     Small("opened again, day 181", "13.3", world(complaint("2031-03-01", "2031-03-21")), [*B, hear("I found a letter."), REOPEN, *close("complaint", "team_review", queue="complaints")]),
     Small("opened again, nothing new", "13.3", world(complaint("2031-03-01", "2031-03-22")), [*B, REOPEN, *close("complaint", "team_review", queue="complaints")]),
+    Small("something new, refused", "15.2", world(complaint("2031-03-01", "2031-03-22")), [*B, call("review_complaint", complaint_id="CL-1"), hear("They sent me a recording.", "gave:news"), *close("complaint", "policy_refused")]),
     Small("opened again, not sent on", "13.3", world(complaint("2031-03-01", "2031-03-22")), [*B, hear("I found a letter."), REOPEN, *close("complaint", template="change_confirmed")]),
     # 14: tools that fail
     Small("time-out, repeated once", "", world(fee()), [*B, *FAILED, reverse(1750), *close("fee", notes=["goodwill"])]),

@@ -74,7 +74,7 @@ def reopened(episode: Episode) -> Iterator[Violation]:
         answered = act.change.before["answered_on"]
         if answered is None or days_since(answered, episode.now) > REOPEN_DAYS:
             yield Violation("13.3", f"{act.key}, answered on {answered}, was opened again")
-        if not episode.says(NEWS):
+        if not episode.brings_news(NEWS):
             yield Violation("13.3", f"{act.key} was opened again, but the customer brought nothing new")
         if episode.disposition not in ("team_review", "part_done", "system_fault"):
             yield Violation("13.3", f"{act.key} was opened again and not given to the complaints team")

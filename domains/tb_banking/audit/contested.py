@@ -30,12 +30,14 @@ def contested(episode: Episode) -> Iterator[Violation]:
         if row["stage"] != "contested":
             yield Violation("4.9", f"{act.key} was {row['stage']}; only what the merchant has contested goes on")
         late = row["respond_by"] is not None and days_since(row["respond_by"], episode.now) > 0
-        small, news = -entry["amount_cents"] <= SMALL, episode.says(_NEWS)
+        small, news = -entry["amount_cents"] <= SMALL, episode.brings_news(_NEWS)
         if act.kind == "escalate" and (late or small):
             why = "the last day is over" if late else f"it is {usd(-entry['amount_cents'])} only"
             yield Violation("4.9", f"{act.key} was escalated, but {why}")
         if act.kind == "escalate" and not news:
             yield Violation("4.9", f"{act.key} was escalated, but the customer named nothing new")
+        if act.kind == "settle" and not late and not small and episode.labelled("gave:news"):
+            yield Violation("4.9", f"{act.key} was settled, but the customer named something new in time")
         if act.kind == "settle" and act.detail != "lost":
             yield Violation("4.9", f"{act.key} was settled as {act.detail}; we settle only as lost")
         if (

@@ -2,7 +2,7 @@
 
 Left open: whether a customer whose card was frozen, or device revoked, and nothing more, had asked for nothing else;
 who a caller without a profile of ours is; what a customer who "does not want it any more" had been offered, unless it
-could never have been had.
+could never have been had; what a complaint opened again becomes when compensation is paid besides.
 """
 
 from __future__ import annotations
@@ -50,6 +50,8 @@ def done_is_true(episode: Episode) -> Iterator[Violation]:
     if end in ("done", "done_signed_off", "part_done") and not done and not protected:
         yield Violation("15.3", f"the case ends as {end}, but no request was carried out")
     besides = BESIDES.get(end, ())
+    if end == "team_review" and episode.of("reopen"):
+        besides = (*besides, "compensate")
     if (end in NOTHING_DONE or end in BESIDES) and (more := [act.kind for act in done if act.kind not in besides]):
         yield Violation("15.3", f"the case ends as {end}, but {more[0]} was done")
     if end == "done" and decisions:

@@ -108,6 +108,13 @@ class Episode(Reading):
         """Whether the customer said something of the kind at any time."""
         return pattern.search(plain(self.heard)) is not None
 
+    def brings_news(self, pattern: re.Pattern[str]) -> bool:
+        """Whether the customer may have named something new: as the words are labelled, else by words of the kind."""
+        if self.labelled("unknown:news", "withheld:news"):
+            return False
+        words = re.sub(r"\be-?mail( address)? is\b", "", plain(self.heard))
+        return self.labelled("gave:news") or pattern.search(words) is not None
+
     def looked_at(self, tool: str, argument: str) -> list[str]:
         """What a read tool was asked about, each once, in order."""
         found = [call.data.get(argument) for call in self.calls(tool)]

@@ -21,6 +21,11 @@ FINAL = {
     "step_up_failed": ("closed", "security"), "documents_needed": ("waiting", "onboarding"),
     "system_fault": ("referred", "technology"),
 }  # fmt: skip
+SIGNED = {
+    "provisional_credit": ("provisional_credit", "card_dispute", "alert"), "limit": ("limit",), "fee_return": ("fee",),
+    "compensation": ("complaint",),
+}  # fmt: skip
+"""The subjects (15.1) that a request whose sign-off was asked may have."""
 TEAMS = ("security", "disputes", "payments", "account_services", "complaints", "legal")
 NOTICE = {
     "sign_off_pending": "sign_off_waiting", "team_review": "referral_notice", "system_fault": "referral_notice",
@@ -55,6 +60,10 @@ def case_subject(episode: Episode) -> Iterator[Violation]:
     if not account and not device and any(act.account_id for act in episode.acts):
         yield Violation("15.1", f"the case names no account, yet {episode.acts[0].kind} was done on one")
     done = [act for act in episode.acts if act.kind != "stray"]
+    asked = [change.after for change in episode.new("sign_offs")]
+    for row in asked:
+        if row["account_id"] != record["account_id"] or (not done and record["subject"] not in SIGNED[row["kind"]]):
+            yield Violation("15.1", f"the case names {record['subject']}, a sign-off was asked for {row['kind']}")
     strangers = sorted({act.customer_id for act in done if act.kind != "revoke"} - {record["customer_id"]})
     if strangers:
         yield Violation(

@@ -15,7 +15,7 @@ from tb_envs.parts.reading import Row, State
 
 from . import alerts, cards, complaints, credits, deposits, disputes, holds_fees, transfers
 from .episode import Episode
-from .reckoning import live_dispute, open_alerts
+from .reckoning import days_since, live_dispute, open_alerts
 
 TURNED_DOWN = ("policy_refused", "already_settled", "customer_withdrew", "team_review", "recognised")
 _STOP = re.compile(r"\b(cancel|pause|stop|end)\b")
@@ -135,6 +135,9 @@ def _complaint(episode: Episode, account_id: str) -> str:
     found = _only(episode, "complaints", "review_complaint", "complaint_id")
     if not found or episode.disposition in ("team_review", "customer_withdrew"):
         return ""
+    young = found["answered_on"] and days_since(found["answered_on"], episode.now) <= complaints.REOPEN_DAYS
+    if young and episode.labelled("gave:news"):
+        return "team_review"
     due = complaints.due(episode.start, found, "delay", episode.now)
     return "done" if due and episode.says(_LATE) and not episode.given_up else ""
 
