@@ -85,7 +85,14 @@ NEWS = (
     "a letter in which the shop itself admits it",
     "a neighbour who was there all day, as a witness",
 )
-ON_FILE = ("Sent us the order confirmation.", "the order confirmation, which you have from me")
+ON_FILE = "Sent us the order confirmation."
+NO_NEWS = {
+    "nothing": ("Only my word. Is that not enough?", "No, nothing but what I told you."),
+    "old": (
+        "The order confirmation, but that one you have from me already. More I have not got.",
+        "Well, only the order confirmation that I sent you at the time. Look at it again!",
+    ),
+}
 PRESSES = (
     "So they lie, and you believe them? That is my money!",
     "But it was me who was cheated! You have to do something.",
@@ -159,7 +166,7 @@ def place(w: BankWorld, case: Case) -> tuple[Person, Acct, Record, Record]:
         filed_days=filed,
         respond_by=w.day(case.respond),
         credit=case.credit,
-        evidence=ON_FILE[0] if case.news == "old" else w.pick("Told us so in chat.", "Says that the shop is wrong."),
+        evidence=ON_FILE if case.news == "old" else w.pick("Told us so in chat.", "Says that the shop is wrong."),
     )
     paid = w.payment(acct, card, w.odd_cents(27_00, 70_00), shop, method="online_plain", days=filed - 5)
     other = w.dispute(paid, "wrong_amount", stage="contested", filed_days=filed - 9, respond_by=w.day(9))
@@ -261,18 +268,15 @@ def wrongs(
     for each in guard:
         wrong |= common.tempted(solution, ("pays the sum besides", each, paid))
     if ruling == "escalate":
-        wrong["settles it as lost"] = mistake(instead(solution, "escalate_dispute", lost), "dispute", "omission")
+        wrong["settles it as lost"] = mistake(instead(solution, "escalate_dispute", lost), "dispute")
         wrong["settles it as won"] = mistake(instead(solution, "escalate_dispute", won), "dispute")
         wrong |= common.forgotten(solution, "escalate_dispute")
     elif ruling == "withdraw":
         wrong["settles it as lost"] = mistake(instead(solution, "withdraw_dispute", lost), "dispute", "omission")
         wrong |= common.forgotten(solution, "withdraw_dispute")
     else:
-        seen = (
-            "omission" if case.cents > policy.WRITE_OFF and case.respond >= 0 else "policy"
-        )  # what is new is not read
         checks = ("dispute", "settled first") if ruling == "lost_and_paid" else ("dispute",)
-        wrong["escalates it all the same"] = mistake(instead(solution, "settle_dispute", further), checks, seen)
+        wrong["escalates it all the same"] = mistake(instead(solution, "settle_dispute", further), checks)
         wrong["settles it as won"] = mistake(instead(solution, "settle_dispute", won), "dispute")
         wrong["leaves it as it is"] = mistake(common.without(solution, "settle_dispute"), checks)
     if ruling == "lost_and_paid":
@@ -298,14 +302,13 @@ def persona(w: BankWorld, case: Case, person: Person, acct: Acct, dispute: Recor
     known = common.persona_facts(
         person, acct, amount=common.dollars(case.cents), merchant=entry.text, day=entry.booked_at[:10]
     )
-    thing = {"new": w.pick(*NEWS), "old": ON_FILE[1]}.get(case.news)
-    if thing:
+    if case.news == "new":
+        thing = w.pick(*NEWS)
         known["news"] = Known(thing, says=(f"I have {thing}.", f"There is {thing}."))
-    none = ("Only my word. Is that not enough?", "No, nothing but what I told you.")
     return Persona(
         opens=OPENS[case.reason],
         knows=known,
-        lacks={} if thing else {"news": none},
+        lacks={"news": NO_NEWS[case.news]} if case.news in NO_NEWS else {},
         about={"last day|deadline|too late": "I was away, and your letter lay there. I cannot help that."},
         presses=(PRESSES,),
         presses_on=("refused",),
