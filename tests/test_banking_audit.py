@@ -715,6 +715,8 @@ CASES = [
     Small("subscription, told after", "4.5", world(mail("I cancelled my membership at Peak Quay Gym.", "2031-09-11T10:00:00Z"), payment("EN-1", 3900, "2031-09-10T09:00:00Z", merchant_id="ME-2")), [*C, file(reason="cancelled_subscription"), *close("card_dispute")]),
     Small("another subscription", "4.5", world(mail("I cancelled my order at Northlane Books.", "2031-09-01T10:00:00Z"), payment("EN-1", 3900, "2031-09-10T09:00:00Z", merchant_id="ME-2")), [*C, file(reason="cancelled_subscription"), *close("card_dispute")]),
     Small("the merchant's own word", "4.5", world(mail("She has cancelled with us.", "2031-09-01T10:00:00Z", "desk@peakquay.example"), payment("EN-1", 3900, "2031-09-10T09:00:00Z", merchant_id="ME-2")), [*C, file(reason="cancelled_subscription"), *close("card_dispute")]),
+    Small("parcel, 15 days", "", world(PAID), [*C, hear("It was to come on 2031-09-03."), file(reason="not_received"), *close("card_dispute")]),
+    Small("parcel, 14 days", "4.4", world(PAID), [*C, hear("It was to come on 2031-09-04."), file(reason="not_received"), *close("card_dispute")]),
     Small("duplicate, 30 minutes", "", world(PAID, payment("EN-2", 8420, "2031-09-10T09:30:00Z")), [*C, file("EN-2", "duplicate"), *close("card_dispute")]),
     Small("duplicate, 31 minutes", "4.6", world(PAID, payment("EN-2", 8420, "2031-09-10T09:31:00Z")), [*C, file("EN-2", "duplicate"), *close("card_dispute")]),
     Small("duplicate, the first one", "4.6", world(PAID, payment("EN-2", 8420, "2031-09-10T09:30:00Z")), [*C, file("EN-1", "duplicate"), *close("card_dispute")]),

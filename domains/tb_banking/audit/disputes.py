@@ -1,7 +1,8 @@
 """Chapter 4.1 to 4.7: which payments may be disputed, and what a fraud asks besides.
 
-Left open: the promised day of 4.4, which no record holds; whether a message that tells of a cancellation is about this
-merchant when it names none; words of the customer that do not clearly say that a payment is known, or unknown.
+Left open: a promised day (4.4) that was not said as a date beside a word for coming or delivery; whether a message that
+tells of a cancellation is about this merchant when it names none; words of the customer that do not clearly say that a
+payment is known, or unknown.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ from .reckoning import (
 IN_TIME = {"fraud": 120, "not_received": 90}
 IN_TIME_ELSE, TOO_MANY, YEAR = 60, 4, 365
 ONLY_CUSTOMER = ("chip_pin", "online_confirmed")
-APART = timedelta(minutes=30)
+APART, WAIT_FOR_GOODS = timedelta(minutes=30), 15
+_COMING = re.compile(r"\b(come|came|deliver(y|ed)?|arrive[ds]?|promised|due|expected)\b")
 _CANCELLED = re.compile(
     r"\bcancel|\bterminat|\bended\b|\b(end|stop|quit|close|leave|leaving) (my|the|our)\b|\bunsubscri|\bresign"
     r"|\bgave notice\b|\bgive notice\b|\bnot renew|\bwithdr[ae]w"
@@ -109,12 +111,23 @@ def problem(episode: Episode, state: State, entry: Row, reason: str) -> str:
     match reason:
         case "fraud" if only_customer_could(state, entry):
             return f"4.3: it was made with {entry['method']}"
+        case "not_received" if (promised := promised_day(episode)) and days_since(
+            promised, episode.now
+        ) < WAIT_FOR_GOODS:
+            return f"4.4: it was promised for {promised}"
         case "cancelled_subscription" if not tells_cancellation(episode.start, customer_id, entry):
             return "4.5: nothing older than it tells of a cancellation"
         case "duplicate" if not is_duplicate(state, entry):
             return "4.6: it is not the later of two payments within 30 minutes"
         case _:
             return ""
+
+
+def promised_day(episode: Episode) -> str:
+    """Handbook 4.4: the day for which the customer says that delivery was promised; empty if no date was told."""
+    sentences = [text for text in re.split(r"[.!?](?:\s|$)|\n", episode.heard) if _COMING.search(plain(text))]
+    days = [day for text in sentences for day in re.findall(r"\d{4}-\d\d-\d\d", text)]
+    return days[-1] if days else ""
 
 
 def filed_in_a_year(state: State, customer_id: str, now: datetime) -> int:
