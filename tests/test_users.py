@@ -273,3 +273,12 @@ def test_a_message_may_end_with_its_reason(first: str) -> None:
     for said in ("hold on a moment?", "could you hold the line?", "it is done?", "I can close it?", "it is cancelled."):
         for line in (f"{first} {said}", f"What is the surname, {first} {said}"):
             assert talk(GUEST, line)[-1].text
+
+
+def test_the_day_of_something_else_is_no_wrong_birthday() -> None:
+    persona = Persona(opens="My card is frozen, please unfreeze it.", knows={"birth_date": date(1987, 7, 5)})
+    other = talk(persona, "It is about a payment of USD 84.10 on 2031-09-16. Did you make it yourself?")[-1]
+    assert "corrected:birth_date" not in other.acts
+    near = talk(persona, "So you were born on 5 July 1978, is that right?")[-1]
+    assert "corrected:birth_date" in near.acts
+    assert "heard:done" in talk(persona, "Your card has been unfrozen.")[-1].acts

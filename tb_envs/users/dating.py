@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from .clauses import Clause
 from .scene import Scene, deed, impersonal, personal
-from .values import MONTHS, NUMBERS, Value, dates, same_day, times
+from .values import MONTHS, NUMBERS, Day, Value, dates, same_day, times
 from .words import Token, each, stem
 
 ORDINALS = each("first second third")
@@ -48,6 +48,8 @@ _YOURS = each("you leav depart keep until til out stay hour time extend")
 _LEAVING = each("you leav depart")
 _LINKS = each("is as would wil be was")
 _ONE_OF = (["one", "from"], ["one", "of"])
+_YEARS = 12
+"""As far off a wrong year of birth may be; other dates are none of a birth."""
 _BACK, _ON = 4, 9
 """How far before and after a date its role is looked for."""
 
@@ -92,7 +94,7 @@ def days(scene: Scene, consenting: bool) -> None:
         if at and ranged and any(fact.startswith("new") for fact in seen):
             scene.out.wrong.extend(value.fact for value in mine if value.group == "new_departure")
             break
-        for value in _meant(scene, mine, role, bool(told), consenting, lo):
+        for value in _meant(scene, mine, role, bool(told), consenting, lo, day):
             if value.fact not in seen:
                 scene.out.wrong.append(value.fact)
                 seen.add(value.fact)
@@ -121,7 +123,7 @@ def _role(words: list[Token]) -> str:
     return ""
 
 
-def _meant(scene: Scene, mine: list[Value], role: str, told: bool, consenting: bool, lo: int) -> list[Value]:
+def _meant(scene: Scene, mine: list[Value], role: str, told: bool, consenting: bool, lo: int, day: Day) -> list[Value]:
     """The facts that a date which is none of the customer's may be a wrong spelling of."""
     row, clause = scene.clause.row, scene.clause
     if impersonal(clause) or row[max(0, lo - 2) : lo] in _ONE_OF:
@@ -147,10 +149,15 @@ def _meant(scene: Scene, mine: list[Value], role: str, told: bool, consenting: b
     if scene.checking and not deed(clause):
         guess = [value for value in mine if value.group in (role or "arrival", "dates")]
         guess = guess or [value for value in mine if value.group == f"new_{role or 'arrival'}"]
-        return guess or (mine if len(mine) == 1 else [])
+        return guess or (mine if len(mine) == 1 and _of_its_age(mine[0], day) else [])
     if "record" in clause.labels and ("booking" in row or "stay" in row) and "your" in clause.dets and not deed(clause):
         return [value for value in mine if value.group == (role or "arrival")]
     return []
+
+
+def _of_its_age(value: Value, day: Day) -> bool:
+    """Whether a date can be a wrong spelling of the value: of a day of birth only if it names a year near it."""
+    return value.group != "birth_date" or any(abs(day[0] - own[0]) < _YEARS or 0 < day[0] < 100 for own in value.days)
 
 
 def _of_the_change(clause: Clause) -> bool:
