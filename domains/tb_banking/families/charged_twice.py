@@ -152,9 +152,7 @@ def wrongs(
         entry, reason = pair[guard.name]
         if entry is not None:
             filed = call("file_dispute", entry_id=entry.id, reason=reason)
-            told_only = reason == "not_received" and case.parcel and case.parcel.paid <= policy.NOT_RECEIVED_DAYS
-            kind = "omission" if told_only else "policy"
-            wrong[f"against «{guard.name}»"] = mistake(common.plus(solution, filed), guard.name, kind)
+            wrong |= common.tempted(solution, (f"against «{guard.name}»", guard, filed))
     if "no dispute" not in [guard.name for guard in guards]:
         other = _filing(solution, second, entry_id=first.id)
         reason = _filing(solution, second, reason="wrong_amount")
