@@ -114,7 +114,7 @@ def charged_twice(w: BankWorld) -> Scenario:
     expects = [*who.expects, *done.expects, *credit, *guards, *end.expects]
 
     wrong = common.common_mistakes(solution, expects) | common.forgotten(solution, "file_dispute")
-    wrong |= wrongs(case, solution, card, first, second, lost, guards)
+    wrong |= wrongs(solution, card, first, second, lost, guards)
     return Scenario(
         customer=persona(w, case, person, acct, card, second, lost),
         solution=solution,
@@ -137,7 +137,6 @@ def judge(case: Case, parcel: Parcel) -> str:
 
 
 def wrongs(
-    case: Case,
     solution: list[Step],
     card: Record,
     first: Record,
