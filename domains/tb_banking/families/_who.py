@@ -23,7 +23,9 @@ Way = Literal["account", "mandate", "search"]
 Then = Part | Pattern | Sequence[Pattern]
 
 CODE_PLEASE = say("I have sent a passcode to your device. Could you read me the code, please?")
-AGAIN_PLEASE = say("I am sorry, that was not the right code. I have sent another one. What is the new code?")
+AGAIN_PLEASE = say(
+    "I am sorry, that code was wrong. I have sent another passcode to your device. Could you read me the code, please?"
+)
 FACTS = 6
 """As many facts as a check can match."""
 
