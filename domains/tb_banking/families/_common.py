@@ -21,6 +21,7 @@ from typing import Any
 from tb_banking.families._mistakes import RECORDS as RECORDS
 from tb_banking.families._mistakes import after as after
 from tb_banking.families._mistakes import common_mistakes as common_mistakes
+from tb_banking.families._mistakes import fee_mistakes as fee_mistakes
 from tb_banking.families._mistakes import on_device as on_device
 from tb_banking.families._mistakes import plus as plus
 from tb_banking.families._mistakes import tempted as tempted
@@ -71,7 +72,19 @@ from tb_banking.families._work import withdraw as withdraw
 from tb_banking.models import Card, Compensation, Dispute, Fee, SignOff
 from tb_banking.models.kinds import Decision, SignOffKind
 from tb_banking.world import Acct, Person
-from tb_envs.authoring import Record, call, calls, created, happened, kept, never_created, order, show_money, use
+from tb_envs.authoring import (
+    Record,
+    call,
+    calls,
+    created,
+    happened,
+    kept,
+    never_created,
+    order,
+    show_money,
+    use,
+    writes,
+)
 from tb_envs.grading.expectations import Expectation
 from tb_envs.grading.verdict import NOTHING_ELSE as NOTHING_ELSE
 from tb_envs.parts.scripts import Part as Part
@@ -163,6 +176,17 @@ def not_replaced(card: Record, *, name: str = "no new card") -> Expectation:
 def not_charged(acct: Acct, *, name: str = "no fee") -> Expectation:
     """A guard: no fee is charged."""
     return never_created(name, Fee, account_id=acct.id)
+
+
+def replacement_fee(acct: Acct, card: Record, cents: int, *needs: Any) -> Part:
+    """The fee for a new card, charged after the card was replaced; or the guard `no fee` where it is free.
+
+    Checks: `fee` and `charged after`, or `no fee`.
+    """
+    if not cents:
+        return Part((), (not_charged(acct),))
+    after = order("charged after", writes(Card, id=card.id, status="replaced"), writes(Fee, account_id=acct.id))
+    return charge(acct, "replacement", cents, *needs) + Part((), (after,))
 
 
 def not_paid(acct: Acct, *, name: str = "no compensation") -> Expectation:

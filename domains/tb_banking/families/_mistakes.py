@@ -48,6 +48,19 @@ def on_device(steps: Sequence[Step], phone: Phone) -> dict[str, Mistake]:
     return {f"sends the passcode to {phone.name.lower()}": mistake(wrong, "step-up")}
 
 
+def fee_mistakes(steps: Sequence[Step], account_id: str) -> dict[str, Mistake]:
+    """What can be done wrongly with the fee of `common.replacement_fee`: `fee` and `charged after`, or `no fee`."""
+    right = first_call(steps, "charge_fee")
+    if right is None:
+        charge = call("charge_fee", account_id=account_id, kind="replacement", amount="12.00")
+        return {"charges for a card that is free": mistake(plus(steps, charge), "no fee")}
+    early = scripts.before(without(steps, "charge_fee"), ("replace_card",), right)
+    return scripts.forgotten(steps, "charge_fee") | {
+        "charges half": mistake(with_arguments(steps, "charge_fee", amount="6.00"), "fee"),
+        "charges before the card is replaced": mistake(early, "charged after"),
+    }
+
+
 def _mistakes(steps: Sequence[Step], expects: Sequence[Expectation]) -> Iterator[tuple[str, Mistake]]:
     ordered = {item.name for item in expects if isinstance(item, Order)}
     yield "forgets the message", mistake(without(steps, "send_secure_message"), "message", "omission")

@@ -220,7 +220,7 @@ def work(case: Case, here: Place, right: Verdict) -> tuple[common.Part, common.P
     done += common.file(entry, "fraud") + common.replace(card, "misused", frozen="misused" if right.freezes else None)
     done += common.credit_filed(entry) if right.credited else common.Part((), (common.no_credit(entry),))
     fee = policy.card_replacement_fee(case.segment, "misused", 500)
-    done += common.charge(here.acct, "replacement", fee) if fee else common.Part((), (common.not_charged(here.acct),))
+    done += common.replacement_fee(here.acct, card, fee)
     first = order("resolved first", writes(Alert, id=alert.id), writes(Dispute, entry_id=entry.id))
     guards.append(first)
     freeze = common.freeze(card, "misused", here.person, before=done, replaced=True) if right.freezes else common.Part()
@@ -337,8 +337,7 @@ def wrongs(
     wrong["forgets the alert"] = mistake(
         common.without(solution, "resolve_alert"), ("alert", "resolved first"), "omission"
     )
-    fee = common.charge(here.acct, "replacement", policy.REPLACEMENT_FEE).steps[0]
-    wrong |= common.tempted(solution, ("charges for the card", common.not_charged(here.acct), fee))
+    wrong |= common.fee_mistakes(solution, here.acct.id)
     if not right.credited:
         given = common.credit_filed(entry).steps
         wrong["gives credit all the same"] = mistake(common.plus(solution, *given), "no credit")

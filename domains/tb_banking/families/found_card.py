@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from tb_banking import policy
 from tb_banking.families import _common as common
-from tb_banking.models import Alert, Card, Fee
+from tb_banking.models import Alert, Card
 from tb_banking.models.kinds import AlertLevel, AlertStatus, Disposition, FreezeReason, Segment
 from tb_banking.world import Acct, BankWorld, Person
 from tb_envs.authoring import (
@@ -17,14 +17,12 @@ from tb_envs.authoring import (
     call,
     family,
     mistake,
-    order,
     say,
     use,
-    writes,
 )
 from tb_envs.authoring.steps import Use
 from tb_envs.grading.expectations import Expectation
-from tb_envs.parts.scripts import is_call, postponed
+from tb_envs.parts.scripts import is_call
 
 
 class Alarm(NamedTuple):
@@ -171,18 +169,16 @@ def place(w: BankWorld, case: Case) -> Place:
 def work(here: Place, ruling: str, disposition: Disposition, fee: int) -> tuple[common.Part, list[Expectation]]:
     """What is carried out at level C, and what must not happen."""
     card, acct = here.card, here.acct
-    guards: list[Expectation] = [] if fee and disposition == "done" else [common.not_charged(acct)]
+    replaced = ruling == "replace" and disposition == "done"
+    guards: list[Expectation] = [] if replaced else [common.not_charged(acct)]
     if here.alert and here.alert.status == "open":
         guards.append(common.untouched("alert kept", Alert, here.alert.id))
     if disposition != "done":
         return common.Part(), [*guards, common.untouched("card kept", Card, card.id)]
     if ruling == "unfreeze":
         return common.unfreeze(card), guards
-    done = common.replace(card, "lost")
-    if fee:
-        done += common.charge(acct, "replacement", fee, use("card", "expires_on"), use("account", "segment"))
-        after = order("charged after", writes(Card, id=card.id, status="replaced"), writes(Fee, account_id=acct.id))
-        done += common.Part((), (after,))
+    needs = (use("card", "expires_on"), use("account", "segment"))
+    done = common.replace(card, "lost") + common.replacement_fee(acct, card, fee, *needs)
     return done, guards
 
 
@@ -221,8 +217,7 @@ def wrongs(here: Place, ruling: str, fee: int, disposition: Disposition, solutio
         fresh = call("open_case", customer_id=here.person.id, account_id=acct.id, subject="lost_card", **last)
         again = [fresh if is_call(step, "update_case") else step for step in common.without(solution, "list_cases")]
         wrong["opens a second case"] = mistake(again, ("case", common.NOTHING_ELSE))
-    if not (fee and served):
-        wrong |= common.tempted(solution, ("charges for a card", common.not_charged(acct), charge))
+    wrong |= common.fee_mistakes(solution, acct.id)
     if not served:
         if ruling == "replace":
             wrong |= common.tempted(solution, ("switches it on all the same", kept, on))
@@ -249,13 +244,7 @@ def wrongs(here: Place, ruling: str, fee: int, disposition: Disposition, solutio
     instead = [on if is_call(step, "replace_card") else step for step in common.without(solution, "charge_fee")]
     checks = ("card", *(("fee",) if fee else ()))
     wrong["switches it on instead"] = mistake(instead, checks)
-    if fee:
-        wrong |= common.forgotten(solution, "charge_fee")
-        half = common.with_arguments(solution, "charge_fee", amount="6.00")
-        wrong["charges half"] = mistake(half, "fee")
-        early = postponed(solution, ["replace_card"], common.RECORDS)
-        wrong["charges before the card is replaced"] = mistake(early, "charged after")
-    else:
+    if not fee:
         wrong |= common.forgotten(solution, "replace_card")
     return wrong
 

@@ -5,7 +5,7 @@ from typing import Any, Literal, NamedTuple
 
 from tb_banking import policy
 from tb_banking.families import _common as common
-from tb_banking.models import Card, Fee, Passcode
+from tb_banking.models import Passcode
 from tb_banking.models.kinds import Disposition, DisputeReason, EntryStatus, Method, Segment
 from tb_banking.world import Acct, BankWorld, Person, Phone
 from tb_envs.authoring import (
@@ -22,7 +22,6 @@ from tb_envs.authoring import (
     happened,
     matches,
     mistake,
-    order,
     parse_time,
     say,
     says,
@@ -78,7 +77,7 @@ CASES = (
 
 
 class Place(NamedTuple):
-    """What the world holds: the card and another one like it, devices, and the payments of the second request."""
+    """What the world holds: the card and another one like it, devices, and the payment of the second request."""
 
     person: Person
     acct: Acct
@@ -142,23 +141,19 @@ def lost_card(w: BankWorld) -> Scenario:
 
 
 def place(w: BankWorld, case: Case) -> Place:
-    """The customer with two cards of one account; the payment of a second request, and one beside it."""
+    """The customer with two cards of one account, and the payment of a second request."""
     alone = w.customer(segment=case.segment, device=None)
     phone = w.device(alone, days=case.phone_days)
     old = [w.device(alone, status="revoked", days=900, code=phone.code)] if case.phone_days < 30 else []
     person = Person(alone.profile, phone)
     w.lookalike(person)
     acct = w.account(person, opened_days=w.between(1_000, 2_300))
-    first = w.cycle(True, False)
-    issued = w.between(200, 700)
-    cards = [
-        w.card(acct, expires_in=days, issued_days=issued)
-        for days in ((case.expires, 930) if first else (930, case.expires))
-    ]
+    first, issued = w.cycle(True, False), w.between(200, 700)
+    ends = (case.expires, 930) if first else (930, case.expires)
+    cards = [w.card(acct, expires_in=days, issued_days=issued) for days in ends]
     card, second = cards if first else cards[::-1]
     shop = w.merchant(w.pick("clothing", "restaurant", "toys", "books"))
-    for days in (3, 11):
-        w.payment(acct, card, w.odd_cents(9_00, 60_00), method="chip_pin", days=days)
+    w.payment(acct, card, w.odd_cents(9_00, 60_00), method="chip_pin", days=3)
     entry = None
     if case.other:
         minutes = w.between(25, 90) if case.other.status == "pending" else None
@@ -198,11 +193,7 @@ def work(case: Case, here: Place, ruling: Disposition, fee: int) -> tuple[common
     if ruling not in common.CARRIED_OUT:
         return common.Part(), common.Part(), common.Part()
     new = common.replace(card, case.reason, frozen=case.reason)
-    charged = common.Part((), (common.not_charged(acct),))
-    if fee:
-        needs = (use("card", "expires_on"), use("account", "segment"))
-        after = order("charged after", writes(Card, id=card.id, status="replaced"), writes(Fee, account_id=acct.id))
-        charged = common.charge(acct, "replacement", fee, *needs) + common.Part((), (after,))
+    charged = common.replacement_fee(acct, card, fee, use("card", "expires_on"), use("account", "segment"))
     if case.other is None or here.entry is None:
         return new, charged, common.Part()
     if refused(case.other):
@@ -285,7 +276,7 @@ def cell(case: Case, ruling: Disposition, fee: int) -> str:
 
 def wrongs(case: Case, here: Place, ruling: Disposition, fee: int, solution: list[Step]) -> dict[str, Mistake]:
     """What can be done wrongly with this card in particular."""
-    card, acct, entry = here.card, here.acct, here.entry
+    card, entry = here.card, here.entry
     instead: Reason = "lost" if case.reason == "stolen" else "stolen"
     again = common.replace(card, case.reason).steps[0]
     if ruling not in common.CARRIED_OUT:
@@ -304,16 +295,9 @@ def wrongs(case: Case, here: Place, ruling: Disposition, fee: int, solution: lis
     other = common.with_arguments(other, "freeze_card", card_id=here.second.id)
     checks = ("card", "frozen first", *(("charged after",) if fee else ()), common.NOTHING_ELSE)
     wrong["takes the other card"] = mistake(other, checks, "omission")
-    if fee:
-        wrong |= common.forgotten(solution, "charge_fee")
-        early = postponed(solution, ["replace_card"], ("list_entries", *common.RECORDS))
-        wrong["charges before the card is replaced"] = mistake(early, "charged after")
-        half = common.with_arguments(solution, "charge_fee", amount="6.00")
-        wrong["charges half"] = mistake(half, "fee")
-    else:
-        charge = common.charge(acct, "replacement", policy.REPLACEMENT_FEE).steps[0]
+    wrong |= common.fee_mistakes(solution, here.acct.id)
+    if not fee:
         wrong |= common.forgotten(solution, "replace_card")
-        wrong |= common.tempted(solution, ("charges it all the same", common.not_charged(acct), charge))
     if entry is None or case.other is None:
         return wrong
     late = postponed(solution, ["freeze_card"], ("replace_card",))
@@ -357,7 +341,7 @@ NO_MORE = (
 )
 SECOND: dict[DisputeReason, tuple[str, ...]] = {
     "fraud": (
-        "And there is a payment in my app that I never made, from today! I want that money back.",
+        "And there is a payment in my app that I never made! I want that money back.",
         "Also, the thief must have gone shopping: the app shows a payment that is not mine. Take it back, please.",
     ),
     "wrong_amount": (
