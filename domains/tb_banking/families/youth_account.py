@@ -160,7 +160,8 @@ def youth_account(w: BankWorld) -> Scenario:
 
     parts: dict[Wish, common.Part] = {wish: work(here, wish, seen=True) for wish in carried}
     done = sum(parts.values(), common.Part())
-    level: Level = max((policy.level_needed(ACTIONS[wish][0]) for wish in counting), default="B")
+    levels: list[Level] = [policy.level_needed(ACTIONS[wish][0]) for wish in counting]
+    level: Level = max(levels, default="B")
     if "freeze" not in wishes and level == "A":
         level = "B"
     facts = ("account", w.pick("phone", "email")) if case.caller == "young" else ("phone", w.pick("email", "postcode"))
