@@ -41,6 +41,7 @@ RULES: tuple[Rule, ...] = (
     conduct.order_of_work,
     conduct.clear_yes,
     conduct.protection_first,
+    conduct.reported_is_frozen,
     conduct.done_once,
     conduct.nothing_astray,
     conduct.nothing_disclosed,

@@ -14,7 +14,7 @@ from tb_envs.parts.reading import Change, State
 
 from .episode import Episode
 from .identity import AT_THE_END, B, callers, level
-from .mandates import mandate
+from .mandates import mandate, objection
 from .records import Act, ActKind
 
 LIVE = ("open", "waiting", "referred")
@@ -23,6 +23,7 @@ NO_YES: tuple[ActKind, ...] = ("freeze", "revoke", "file", "escalate", "settle",
 ONCE: tuple[ActKind, ...] = ("raise_limit", "lower_limit", "control_on", "control_off", "change_order", "order_status")
 REPORTED = ("lost", "stolen", "misused")
 DUE_NOTES = ("security", "goodwill", "complaint")
+_GONE = re.compile(r"\b(lost|lose|stolen|stole|gone|missing|disappeared|snatched|robbed|pickpocket|thief)\b")
 _EMAIL = re.compile(r"[\w.+'-]+@[\w-]+(?:\.[\w-]+)+")
 _ACCOUNT = re.compile(r"(?<!\d)\d{4}[ -]?\d{4}(?!\d)")
 _CODE = re.compile(r"(?<!\d)\d{3}[ -]?\d{3}(?!\d)")
@@ -92,6 +93,19 @@ def protection_first(episode: Episode) -> Iterator[Violation]:
         sent = [code for code in episode.codes if code.status == "sent" and code.call < freeze.call]
         if sent:
             yield Violation("1.4", f"{freeze.key} was frozen only after a passcode had been sent")
+
+
+def reported_is_frozen(episode: Episode) -> Iterator[Violation]:
+    """Handbook 1.4: whoever reports a card lost or stolen at level A, and has a right here, leaves it frozen."""
+    record = episode.record
+    if record.get("subject") != "lost_card" or not record["account_id"] or not episode.says(_GONE):
+        return
+    kinds = {row["status"] for row in episode.end.where("cards", account_id=record["account_id"])}
+    known = callers(episode)
+    able = [key for key in known if level(episode, key)]
+    barred = [objection(episode, episode.start, key, known[key], record["account_id"], "freeze") for key in able]
+    if kinds == {"active"} and "" in barred and not episode.of("freeze", "replace"):
+        yield Violation("1.4", f"a card of {record['account_id']} was reported gone and none was frozen")
 
 
 def _card_of(state: State, act: Act) -> str:

@@ -47,6 +47,13 @@ _UNKNOWN = re.compile(
     r"|make|made|place|placed|authori[sz]e|hear|heard|been|shopped|used)\b"
     r"|\b(not|isn't|wasn't) (mine|me|my (purchase|payment|order))\b|\bunknown\b|\bno idea\b|\bfraud"
 )
+_REASONS = {
+    "fraud": _UNKNOWN,
+    "duplicate": re.compile(r"\b(twice|doubled?|duplicate|two times|second time|same (line|thing|payment))\b"),
+    "cancelled_subscription": re.compile(r"\b(cancelled|quit|gave up|left|ended)\b|\bmembership\b|\bsubscription\b"),
+    "not_received": re.compile(r"\b(parcel|never (came|arrived)|not (come|arrived|received)|delivery)\b"),
+    "wrong_amount": re.compile(r"\b(far |much |too |more )(more |much )?than\b|\bwrong amount\b"),
+}
 
 
 def in_time(entry: Row, reason: str, now: datetime) -> bool:
@@ -128,6 +135,21 @@ def promised_day(episode: Episode) -> str:
     sentences = [text for text in re.split(r"[.!?](?:\s|$)|\n", episode.heard) if _COMING.search(plain(text))]
     days = [day for text in sentences for day in re.findall(r"\d{4}-\d\d-\d\d", text)]
     return days[-1] if days else ""
+
+
+def spoken_reason(episode: Episode) -> str:
+    """The reason that the customer's words give for a dispute, if they give just one; else empty."""
+    words = plain(episode.heard)
+    found = {reason for reason, pattern in _REASONS.items() if pattern.search(words)}
+    if _RECOGNISED.search(words):
+        found -= {"fraud"}
+    return found.pop() if len(found) == 1 else ""
+
+
+def is_due(episode: Episode, entry: Row) -> bool:
+    """Whether a payment could be disputed today for the reason that the customer gave."""
+    reason = spoken_reason(episode)
+    return bool(reason) and not problem(episode, episode.start, entry, reason)
 
 
 def filed_in_a_year(state: State, customer_id: str, now: datetime) -> int:

@@ -22,6 +22,8 @@ LEVEL_OF: Mapping[ActKind, int] = {
     "charge": B, "reverse": B, "release": B, "reopen": B, "compensate": B, "change_order": B, "order_status": B,
     "lower_limit": B, "control_off": B,
 }  # fmt: skip
+LEVEL_OF_ATTEMPT = {"grant_credit": C, "reverse_fee": B, "pay_compensation": B, "recall_transfer": C, "replace_card": C}
+"""What a write that failed for a time had needed, of those that are known to fail."""
 LEVEL_OF_SIGN_OFF = {"provisional_credit": C, "limit": C, "fee_return": B, "compensation": B}
 MOST_FAILURES, MOST_CODES, DEVICE_DAYS = 2, 2, 7
 AT_THE_END = 10**9
@@ -87,6 +89,10 @@ def levels(episode: Episode) -> Iterator[Violation]:
         needed = level_needed(act)
         if act.kind != "stray" and _highest(episode, act.call) < needed:
             yield Violation("2.2", f"{act.kind} of {act.key} needs level {LETTER[needed]}, which nobody had reached")
+    for call in episode.failures:
+        needed = LEVEL_OF_ATTEMPT.get(call.name, A)
+        if call.name in LEVEL_OF_ATTEMPT and _highest(episode, call.call) < needed:
+            yield Violation("2.2", f"{call.name} was tried before level {LETTER[needed]} was reached")
     for change in episode.new("sign_offs"):
         needed = LEVEL_OF_SIGN_OFF[change.after["kind"]]
         if _highest(episode, change.call) < needed:

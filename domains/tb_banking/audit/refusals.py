@@ -1,7 +1,7 @@
 """Requests turned down: whether the records show that the customer was entitled, or that another end was due.
 
-Only what the records decide is judged. Which payment, fee or transfer a customer had in mind is taken from the figures
-that were looked at; where several were, or none, the refusal is believed.
+Only what the records decide is judged. Which payment, fee, hold or transfer a customer had in mind is taken from the
+figures that were looked at and the amounts that were named; where they leave several, the refusal is believed.
 """
 
 from __future__ import annotations
@@ -11,32 +11,29 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tb_envs.authoring.audit import Violation
-from tb_envs.parts.reading import Row, State
+from tb_envs.parts.reading import Row, plain
 
-from . import alerts, cards, complaints, credits, deposits, disputes, holds_fees, transfers
+from . import alerts, cards, complaints, credits, deposits, disputes, holds_fees, limits, pages, transfers
 from .episode import Episode
-from .reckoning import days_since, live_dispute, open_alerts
+from .reckoning import days_since, live_dispute, open_alerts, segment, usd
 
 TURNED_DOWN = ("policy_refused", "already_settled", "customer_withdrew", "team_review", "recognised")
 _STOP = re.compile(r"\b(cancel|pause|stop|end)\b")
 _LATE = re.compile(r"\b(late|delay|delayed|wait(ed|ing)?|compensation|weeks|slow|long)\b")
-_TWICE = re.compile(r"\b(twice|double|doubled|duplicate|two times|second time)\b")
+_AMOUNT = re.compile(r"\busd ?([\d,]+(?:\.\d\d)?)")
 
 
 def unfounded(episode: Episode) -> Iterator[Violation]:
     """Handbook 15.2: a refusal, withdrawal or referral that the records contradict."""
-    record = episode.record
-    if not record or episode.disposition not in TURNED_DOWN or not record["account_id"]:
+    record, end = episode.record, episode.disposition
+    if end == "customer_withdrew" and episode.labels and not episode.labelled("declined:", "changed_mind"):
+        yield Violation("15.2", "the case ends as customer_withdrew, but the customer declined nothing")
+    if not record or end not in TURNED_DOWN or not record["account_id"]:
         return
     judge = _JUDGES.get(record["subject"])
     right = judge(episode, str(record["account_id"])) if judge else ""
-    if right and right != episode.disposition and not _withdrawn_rightly(episode, right):
-        yield Violation("15.2", f"{record['subject']} ends as {episode.disposition} where {right} was due")
-
-
-def _withdrawn_rightly(episode: Episode, right: str) -> bool:
-    """Whether a customer gave up what could have been had."""
-    return episode.disposition == "customer_withdrew" and right == "done"
+    if right and right != end and (end, right) != ("customer_withdrew", "done"):
+        yield Violation("15.2", f"{record['subject']} ends as {end} where {right} was due")
 
 
 def _only(episode: Episode, table: str, tool: str, argument: str) -> Row:
@@ -45,24 +42,26 @@ def _only(episode: Episode, table: str, tool: str, argument: str) -> Row:
     return episode.start.row(table, keys[0]) if len(keys) == 1 else {}
 
 
+def _named(episode: Episode, rows: list[Row]) -> list[Row]:
+    """The rows whose amount the customer named; all of them when that leaves none."""
+    return [row for row in rows if usd(row["amount_cents"]) in episode.heard] or rows
+
+
 def _card_dispute(episode: Episode, account_id: str) -> str:
-    customer_id = str(episode.record["customer_id"])
-    if disputes.filed_in_a_year(episode.start, customer_id, episode.now) >= disputes.TOO_MANY:
-        return (
-            ""
-            if episode.disposition == "recognised" or episode.looked_at("review_dispute", "dispute_id")
-            else "team_review"
-        )
-    if episode.disposition == "team_review":
-        return "" if open_alerts(episode.start, account_id=account_id) else "another end"
+    state, customer_id = episode.start, str(episode.record["customer_id"])
     found = _only(episode, "disputes", "review_dispute", "dispute_id")
-    if found and found["stage"] == "contested":
-        return "done"
-    entry = _only(episode, "entries", "review_payment", "entry_id")
-    if not entry or live_dispute(episode.start, entry["id"]) or episode.disposition != "policy_refused":
+    if disputes.filed_in_a_year(state, customer_id, episode.now) >= disputes.TOO_MANY:
+        return "" if episode.disposition == "recognised" or found else "team_review"
+    if episode.disposition == "team_review":
+        return "" if open_alerts(state, account_id=account_id) else "another end"
+    if found:
+        return "done" if found["stage"] == "contested" else ""
+    entries = [state.row("entries", key) for key in episode.looked_at("review_payment", "entry_id")]
+    shops = {entry.get("merchant_id") for entry in entries}
+    if episode.disposition != "policy_refused" or len(shops) != 1:
         return ""
-    doubled = episode.says(_TWICE) and not disputes.problem(episode, episode.start, entry, "duplicate")
-    return "done" if doubled else ""
+    new = [entry for entry in entries if not live_dispute(state, entry["id"])]
+    return "done" if any(disputes.is_due(episode, entry) for entry in new) else ""
 
 
 def _credit(episode: Episode, account_id: str) -> str:
@@ -72,6 +71,22 @@ def _credit(episode: Episode, account_id: str) -> str:
     if found["credit"] != "none":
         return "already_settled" if found["credit"] == "given" else ""
     return "policy_refused" if credits.refusal(episode.start, found, episode.now) else "done"
+
+
+def _control(episode: Episode, account_id: str) -> str:
+    named = cards.named_countries(episode.heard, pages.OPEN_COUNTRIES)
+    closed = cards.named_countries(episode.heard, pages.FORMER_COUNTRIES)
+    cash = re.search(r"\bcash|\batm|\bmachine", plain(episode.heard))
+    barred = cash and segment(episode.start, account_id) not in cards.CASH_SEGMENTS
+    return "done" if named and not closed and not barred and episode.disposition == "policy_refused" else ""
+
+
+def _limit(episode: Episode, account_id: str) -> str:
+    kinds = [kind for kind in episode.looked_at("review_limit", "kind") if kind in limits.CEILINGS]
+    amounts = [round(float(found.replace(",", "")) * 100) for found in _AMOUNT.findall(plain(episode.heard))]
+    if len(kinds) != 1 or not amounts or episode.disposition != "policy_refused":
+        return ""
+    return "done" if max(amounts) <= 2 * limits.ceiling(episode.start, account_id, kinds[0], episode) else ""
 
 
 def _transfer(episode: Episode, account_id: str) -> str:
@@ -91,7 +106,7 @@ def _order(episode: Episode, account_id: str) -> str:
 
 
 def _hold(episode: Episode, account_id: str) -> str:
-    held = episode.start.where("holds", account_id=account_id, status="active")
+    held = _named(episode, episode.start.where("holds", account_id=account_id, status="active"))
     if len(held) != 1:
         return ""
     if held[0]["kind"] in ("fraud", "legal"):
@@ -102,20 +117,20 @@ def _hold(episode: Episode, account_id: str) -> str:
 def _fee(episode: Episode, account_id: str) -> str:
     if episode.disposition == "team_review":
         return "another end"
-    fees = episode.start.where("fees", account_id=account_id)
-    due = [fee for fee in fees if not fee["reversed_cents"] and _fee_due(episode.start, fee, episode)]
-    return "done" if due and len(fees) == 1 else ""
-
-
-def _fee_due(state: State, fee: Row, episode: Episode) -> int:
-    return max(holds_fees.mistake(state, fee), holds_fees.goodwill(state, fee, episode.now))
+    state = episode.start
+    fees = [row for row in state.where("fees", account_id=account_id) if not row["reversed_cents"]]
+    named = [row for row in fees if usd(row["amount_cents"]) in episode.heard]
+    meant = named or (fees if len(fees) == 1 else [])
+    due = [fee for fee in meant if holds_fees.mistake(state, fee) or holds_fees.goodwill(state, fee, episode.now)]
+    return "done" if due else ""
 
 
 def _deposit(episode: Episode, account_id: str) -> str:
-    found = _only(episode, "deposits", "quote_deposit", "deposit_id")
-    if not found or found["status"] != "active":
+    quoted = [episode.start.row("deposits", key) for key in episode.looked_at("quote_deposit", "deposit_id")]
+    almost = [deposits.is_almost_due(row, episode.now) for row in quoted if row["status"] == "active"]
+    if not almost or any(almost) != all(almost):
         return ""
-    return "policy_refused" if deposits.is_almost_due(found, episode.now) else "done"
+    return "policy_refused" if all(almost) else "done"
 
 
 def _incoming(episode: Episode, account_id: str) -> str:
@@ -144,23 +159,22 @@ def _complaint(episode: Episode, account_id: str) -> str:
 
 def _alert(episode: Episode, account_id: str) -> str:
     rows = open_alerts(episode.start, account_id=account_id)
-    if len(rows) != 1:
+    if rows and episode.disposition in ("policy_refused", "already_settled"):
+        return "done"
+    if len(rows) != 1 or episode.disposition != "team_review":
         return ""
     named = alerts.named_untold(episode, rows[0]["entry_id"], 10**9)
-    if episode.disposition == "team_review":
-        return "done" if rows[0]["level"] == "low" or named else ""
-    return ""
+    return "done" if rows[0]["level"] == "low" or named else ""
 
 
-def _found_card(episode: Episode, account_id: str) -> str:
-    """A frozen card that the customer wants back: it can be had one way or the other."""
-    found = _only(episode, "cards", "get_card", "card_id")
-    wanted = found and found["status"] == "frozen" and episode.disposition == "policy_refused"
-    return "done" if wanted and cards.frozen_lately(found, episode) else ""
+def _lost_card(episode: Episode, account_id: str) -> str:
+    """A lost card can be replaced, and one that was found be had back one way or the other (5.1, 5.2)."""
+    live = [row for row in episode.start.where("cards", account_id=account_id) if row["status"] in ("active", "frozen")]
+    return "done" if live and episode.disposition == "policy_refused" else ""
 
 
 _JUDGES: dict[str, Callable[[Any, str], str]] = {
     "card_dispute": _card_dispute, "provisional_credit": _credit, "transfer": _transfer, "standing_order": _order,
     "hold": _hold, "fee": _fee, "deposit": _deposit, "incoming_payment": _incoming, "closing": _closing,
-    "complaint": _complaint, "alert": _alert, "lost_card": _found_card,
+    "complaint": _complaint, "alert": _alert, "lost_card": _lost_card, "card_control": _control, "limit": _limit,
 }  # fmt: skip
