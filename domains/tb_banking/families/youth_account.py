@@ -161,8 +161,8 @@ def youth_account(w: BankWorld) -> Scenario:
     parts: dict[Wish, common.Part] = {wish: work(here, wish, seen=True) for wish in carried}
     done = sum(parts.values(), common.Part())
     levels: list[Level] = [policy.level_needed(ACTIONS[wish][0]) for wish in counting]
-    ranks: tuple[Level, ...] = ("C", "B", "A")
-    level: Level = next((rank for rank in ranks if rank in levels), "B")
+    ranks: tuple[Level, ...] = ("A", "B", "C")
+    level = ranks[max((ranks.index(each) for each in levels), default=1)]
     facts = ("account", w.pick("phone", "email")) if case.caller == "young" else ("phone", w.pick("email", "postcode"))
     role, by = ("guardian", "mandate") if case.caller == "guardian" else ("holder", "account")
     safe = ("freeze",) if "freeze" in carried else ()
