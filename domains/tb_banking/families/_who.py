@@ -11,7 +11,6 @@ from typing import Any, Literal
 from tb_banking import policy
 from tb_banking.models import Passcode, SignOff, Verification
 from tb_banking.models.kinds import Role
-from tb_banking.policy import Level
 from tb_banking.world import Acct, Person, Phone
 from tb_envs.authoring import Call, Record, ask, at_most, call, calls, happened, named, one_of, order, say, use, writes
 from tb_envs.grading.expectations import Changed, Created, Either, Expectation, Pattern
@@ -35,7 +34,7 @@ def identify(
     acct: Acct,
     *,
     facts: Sequence[str] = ("account", "phone"),
-    level: Level = "B",
+    level: policy.Level = "B",
     role: Role = "holder",
     by: Way = "account",
     cards: Sequence[Record] = (),

@@ -6,7 +6,6 @@ from tb_banking import policy
 from tb_banking.families import _common as common
 from tb_banking.models import Account, Base, Card, Fee, Limit, Mandate, StandingOrder, Transfer
 from tb_banking.models.kinds import Disposition, MandateRole, MandateStatus, Scope, Segment, Subject
-from tb_banking.policy import Action
 from tb_banking.world import Acct, BankWorld, Person, Phone
 from tb_envs.authoring import (
     Persona,
@@ -58,7 +57,7 @@ CASES = (
     Case("mandate", "joint_owner", None),
     Case("fee", "attorney", "full", status="ended"),
 )
-ACTIONS: dict[Wish, tuple[Action, Subject]] = {
+ACTIONS: dict[Wish, tuple[policy.Action, Subject]] = {
     "recall": ("recall", "transfer"),
     "order": ("standing_order", "standing_order"),
     "fee": ("return_fee", "fee"),

@@ -8,7 +8,6 @@ from tb_banking.families import _common as common
 from tb_banking.families._records import Work
 from tb_banking.models import Base, Card, Entry, Fee, Limit, StandingOrder, Transfer
 from tb_banking.models.kinds import Disposition, KycStatus, Method, Segment, Subject
-from tb_banking.policy import Action
 from tb_banking.world import Acct, BankWorld, Person
 from tb_envs.authoring import (
     Mistake,
@@ -63,7 +62,7 @@ CASES = (
 class Kind(NamedTuple):
     """What a wish asks for, as the handbook and the records call it, and how its refusal names it."""
 
-    action: Action
+    action: policy.Action
     subject: Subject
     name: str
     topic: tuple[str, ...]

@@ -51,11 +51,11 @@ CASES = (
     Case("daily_cash", "basic", 300, Wish(500_01), then=Wish(500_00)),
     Case("card_spend", "basic", 88, Wish(3_000_01, 4), then=Wish(1_500_00)),
     Case("card_spend", "plus", 1_200, Wish(12_400_00, 8), "granted", Wish(12_400_00, 7)),
-    Case("daily_cash", "premier", 90, Wish(2_000_00)),
-    Case("daily_transfer", "basic", 2_000, Wish(7_999_99, 1), "denied"),
+    Case("daily_cash", "premier", 90, Wish(2_000_01, 4), "granted"),
+    Case("daily_transfer", "basic", 2_000, Wish(4_000_01, 1), "denied"),
     Case("card_spend", "basic", 640, Wish(6_000_01, 6)),
     Case("daily_cash", "plus", 89, Wish(500_00)),
-    Case("card_spend", "plus", 330, Wish(15_250_00, 7), "pending"),
+    Case("daily_transfer", "plus", 330, Wish(10_000_01, 7), "pending"),
 )
 NAMES: dict[LimitKind, str] = {
     "daily_transfer": "daily transfer limit",

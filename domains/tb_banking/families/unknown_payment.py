@@ -59,7 +59,6 @@ CASES = (
     Case(False, "online_plain", 5, 1_730_55, "plus", answer="pending"),
     Case(False, "swipe", 15, 2_500_00, "premier"),
     Case(False, "online_plain", 6, 154_60, "premier", filed=4),
-    Case(False, "contactless", 8, 310_40, "premier", lost=2),
 )
 
 

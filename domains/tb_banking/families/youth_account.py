@@ -7,7 +7,6 @@ from tb_banking import policy
 from tb_banking.families import _common as common
 from tb_banking.models import Account, Base, Card, Limit
 from tb_banking.models.kinds import Disposition, LimitKind, MandateStatus, Subject
-from tb_banking.policy import Action, Level
 from tb_banking.world import Acct, BankWorld, Person
 from tb_envs.authoring import (
     Mistake,
@@ -58,7 +57,7 @@ CASES = (
     Case("young", "freeze", 15, then="new"),
     Case("guardian", "lower", 18, -40),
 )
-ACTIONS: dict[Wish, tuple[Action, Subject]] = {
+ACTIONS: dict[Wish, tuple[policy.Action, Subject]] = {
     "raise": ("raise_limit", "limit"),
     "lower": ("lower_limit", "limit"),
     "freeze": ("freeze_card", "lost_card"),
@@ -160,8 +159,8 @@ def youth_account(w: BankWorld) -> Scenario:
 
     parts: dict[Wish, common.Part] = {wish: work(here, wish, seen=True) for wish in carried}
     done = sum(parts.values(), common.Part())
-    levels: list[Level] = [policy.level_needed(ACTIONS[wish][0]) for wish in counting]
-    ranks: tuple[Level, ...] = ("A", "B", "C")
+    levels: list[policy.Level] = [policy.level_needed(ACTIONS[wish][0]) for wish in counting]
+    ranks: tuple[policy.Level, ...] = ("A", "B", "C")
     level = ranks[max((ranks.index(each) for each in levels), default=1)]
     facts = ("account", w.pick("phone", "email")) if case.caller == "young" else ("phone", w.pick("email", "postcode"))
     role, by = ("guardian", "mandate") if case.caller == "guardian" else ("holder", "account")
