@@ -88,6 +88,10 @@ class Place(NamedTuple):
     shop: Record
 
 
+WHICH = ("which card", "which one", "which of", "both cards", "two cards", "run out", "valid until", "expires")
+GOOD_UNTIL = ("The one that runs out in", "It is the one that is good until")
+
+
 @family(goal="stop a lost card and get another", traps={"order", "identity", "tiering", "partial"})
 def lost_card(w: BankWorld) -> Scenario:
     """A card is gone; the customer wants it stopped and a new one, at once and for nothing, sometimes a payment back.
@@ -366,6 +370,8 @@ def persona(w: BankWorld, case: Case, here: Place, ruling: Disposition) -> Perso
         del facts["code"]
     silent = ("email", "phone", "postcode", "birth_date", "card", "code") if case.trouble == "one fact" else ()
     asks_back: dict[str, Any] = {}
+    if silent:  # no digits, but which of the two it is can be told
+        asks_back["|".join(WHICH)] = tuple(f"{line} {here.card.expires_on[:7]}." for line in GOOD_UNTIL)
     requests: list[Request] = []
     if case.other and here.entry:
         cents = -here.entry.amount_cents
@@ -374,7 +380,7 @@ def persona(w: BankWorld, case: Case, here: Place, ruling: Disposition) -> Perso
             "merchant": here.shop.statement_name,
             "day": here.entry.booked_at[:10],
         }
-        asks_back = {"|".join(KNOW): STRANGE} if case.other.reason == "fraud" else {}
+        asks_back |= {"|".join(KNOW): STRANGE} if case.other.reason == "fraud" else {}
         insist = (("But I can see it in my app, right there!", "That is not good enough. It is my money."),)
         requests = [
             Request(
