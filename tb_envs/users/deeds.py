@@ -60,7 +60,7 @@ def verbs(clause: Clause, found: set[str]) -> None:
     """Done and pending verbs, and the agent's plans."""
     row, hyp, labels = clause.row, clause.hyp, clause.labels
     if (
-        (row[0] in ("hold", "wait") and labels.get("pending") != 0)
+        (row[0] in ("hold", "wait") and labels.get("pending") != 0 and not clause.dets[0])  # not "the hold was lifted"
         or (len(row) < 3 and row[-1] in SOON)
         or _working(clause)
     ):

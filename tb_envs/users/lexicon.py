@@ -30,10 +30,10 @@ DONE_VERBS = stem_set(
     " withdraw return exchange deduct discount lower increase raise lift order create generate print execute secure"
     " postpone shift link carry initiate trigger launch fulfil fulfill give set do take rectify handle redeem register relocate make pay put accept bring terminate"
     " wipe clear deduct price-match dispatch deliver install unlock reset top-up guarantee place extend implement drop"
-    " alter mail scrap erase annul nullify undo rebate recredit re-credit allocate effect perform strike knock bump trim rescind regularise prolong"
+    " unfreeze alter mail scrap erase annul nullify undo rebate recredit re-credit allocate effect perform strike knock bump trim rescind regularise prolong"
 )
 PLAIN_PAST = each(
-    "sent done given gave made taken took put set paid reset split brought lifted withdrawn shifted cut shipped struck undone"
+    "sent done given gave made taken took put set paid reset split brought lifted withdrawn shifted cut shipped struck undone unfrozen"
 )
 """Past forms that do not end in -ed."""
 BOOKKEEPING = stem_set(

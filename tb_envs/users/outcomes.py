@@ -293,6 +293,8 @@ def waits(clause: Clause, at: int) -> bool:
         return False  # "we need a few days to go over your case"
     if row[0] in _PRETENDING:
         return False  # "ignore the booking for a moment"
+    if row[at] == "hold" and clause.dets[at]:
+        return False  # "I released the hold on your account"
     if before[-2:] == ["at", "that"]:
         return False  # "none is free at this moment"
     if row[at] == "stand" and row[at + 2 : at + 3] not in ([], ["for"]):

@@ -255,10 +255,21 @@ def _exact(scene: Scene) -> None:
             while hi < len(words) and words[hi].kind is Is.NUMBER and len(run) < 15 and "." not in words[hi].text:
                 run, hi = run + digits(words[hi].text), hi + 1
             if len(run) >= _PHONE and not (at and row[at - 1] in MONTH_STEMS):
-                _one_of(scene, "phone", lambda v, t=run: _same_phone(v.key, t), scene.asking and not foreign)
                 done = hi
+                if not _long_id(scene, run):
+                    _one_of(scene, "phone", lambda v, t=run: _same_phone(v.key, t), scene.asking and not foreign)
             else:
                 _number(scene, at, token)
+
+
+def _long_id(scene: Scene, run: str) -> bool:
+    """A number as long as a telephone number, and not called one: an id of the customer's own, or as long as one."""
+    of = scene.known.of
+    alike = [value for value in of["id"] if value.text.isdecimal() and len(value.text) == len(run)]
+    if any(scene.names(value) for value in of["phone"]):
+        return False
+    scene.out.right.extend(value.fact for value in alike if value.text == run)
+    return bool(alike)
 
 
 def _same_phone(one: str, other: str) -> bool:

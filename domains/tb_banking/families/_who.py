@@ -62,7 +62,7 @@ def identify(
     touches, others = touched(then), touched(also)
     if touches:
         touches = (*touches, writes(SignOff, account_id=acct.id))
-    needed = policy.FACTS_A if level == "A" else policy.FACTS_B
+    needed = {"A": policy.FACTS_A, "B": policy.FACTS_B, "C": policy.FACTS_B}[level]
     part += Part((), verified(person, acct, needed, role=role, cards=cards, then=(*touches, *others)))
     return part + step_up(person, customer, then=touches) if level == "C" else part
 

@@ -129,11 +129,11 @@ def unfreeze(card: Record, *, name: str = "card") -> Part:
     return _does(name, row, "unfreeze_card", card_id=card.id)
 
 
-def switch(card: Record, control: Control, state: Switch, *, name: str = "control") -> Part:
-    """Switch a control of a card."""
+def switch(card: Record, control: Control, state: Switch, *needs: Any, name: str = "control") -> Part:
+    """Switch a control of a card; `needs` are what decides on it."""
     ends: dict[str, Any] = {control: state}
     row = changed(name, Card, card.id, **ends)
-    return _does(name, row, "set_control", card_id=card.id, control=control, state=state)
+    return _does(name, row, "set_control", card_id=_row(card, needs), control=control, state=state)
 
 
 # -- disputes
@@ -256,18 +256,24 @@ def change_order(order: Record, cents: int, *needs: Any, name: str = "order") ->
     return _does(name, row, "change_order", order_id=order.id, amount=amount(cents, *needs))
 
 
-def set_order(order: Record, status: OrderStatus, *needs: Any, name: str = "order") -> Part:
+def set_order(order: Record, status: OrderStatus, *needs: Any, save: str = "", name: str = "order") -> Part:
     """Pause, resume or cancel a standing order; `needs` are the figures that decide on it."""
     row = changed(name, StandingOrder, order.id, status=status)
-    return _does(name, row, "set_order_status", order_id=_row(order, needs), status=status)
+    return _does(name, row, "set_order_status", save=save, order_id=_row(order, needs), status=status)
 
 
-def close(acct: Acct, payout: Acct | None = None, *cards: Record, name: str = "account") -> Part:
-    """Close an account: the balance goes to `payout`; its active and frozen `cards` end with it (one check)."""
+def close(
+    acct: Acct, payout: Acct | None = None, *cards: Record, needs: tuple[Any, ...] = (), name: str = "account"
+) -> Part:
+    """Close an account: the balance goes to `payout`; its active and frozen `cards` end with it (one check).
+
+    `needs` are the figures that decide on it.
+    """
     target = payout.id if payout else None
     rows: list[Expectation] = [changed(f"{name}: row", Account, acct.id, status="closed", payout_to=target)]
     rows += [changed(f"{name}: card {card.ending}", Card, card.id, status="expired") for card in cards]
-    return _does(name, either(name, tuple(rows)), "close_account", account_id=acct.id, payout_account_id=target)
+    closed = _row(acct.account, needs)
+    return _does(name, either(name, tuple(rows)), "close_account", account_id=closed, payout_account_id=target)
 
 
 # -- alerts, devices, mandates, complaints

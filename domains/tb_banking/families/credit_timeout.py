@@ -8,7 +8,6 @@ from tb_banking import policy
 from tb_banking.families import _common as common
 from tb_banking.models import Dispute, Fee
 from tb_banking.models.kinds import Disposition, DisputeReason, NoteKind, Segment, Subject
-from tb_banking.policy import Action
 from tb_banking.world import Acct, BankWorld, Person
 from tb_envs.authoring import (
     Call,
@@ -84,7 +83,7 @@ class Job(NamedTuple):
     `kept` are guards that nothing is booked; the last one is broken by `another` way.
     """
 
-    action: Action
+    action: policy.Action
     due: int
     looks: tuple[Step, ...]
     known: tuple[Any, ...]

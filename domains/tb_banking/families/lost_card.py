@@ -172,7 +172,8 @@ def place(w: BankWorld, case: Case) -> Place:
 
 def settle(w: BankWorld, case: Case, here: Place, checks: list[policy.FactCheck]) -> Disposition:
     """How the handbook has it end."""
-    if policy.verification_verdict(checks, "replace_card") != "passed":
+    known = policy.verification_verdict(checks, "replace_card")
+    if {"passed": False, "failed": True}[known]:
         return "not_verified"
     fit = [
         phone
@@ -180,7 +181,7 @@ def settle(w: BankWorld, case: Case, here: Place, checks: list[policy.FactCheck]
         if policy.passcode_device_ok(phone.record.status, parse_time(phone.record.registered_at), w.now)
     ]
     reads: list[Literal["right", "wrong", "none"]] = ["none" if case.trouble == "phone gone" else "right"]
-    if policy.step_up_verdict(bool(fit), reads if fit else []) != "passed":
+    if {"passed": False, "failed": True}[policy.step_up_verdict(bool(fit), reads if fit else [])]:
         return "step_up_failed"
     return "part_done" if case.other and refused(case.other) else "done"
 

@@ -64,6 +64,7 @@ NAMES: dict[FeeKind, str] = {
     "overdraft": "overdraft fee",
     "returned_payment": "returned payment fee",
     "recall": "recall fee",
+    "monthly": "monthly fee",
 }
 OPENS: dict[FeeKind, tuple[str, ...]] = {
     "overdraft": (
@@ -147,7 +148,7 @@ def overdraft_fee(w: BankWorld) -> Scenario:
             call("open_guide_page", page_id="GP-03", save="page"),
         ]
     told = [say(item.words) for item in items if item.words]
-    sums = " and ".join(common.dollars(item.due) for item in returned)
+    sums = " and ".join(f"{common.dollars(item.due)} of the {label(case, item)}" for item in returned)
     verb = "have" if len(returned) > 1 else "has"
     words = say(f"{sums} {verb} been returned to your account.") if returned else say(f"{NO_MORE}: {why(case)}.")
     solution = [*who.steps, *looks, *told, *done.steps, *end.steps, words]
@@ -255,6 +256,12 @@ def why(case: Case) -> str:
     if case.days > 60:
         return "it is too long ago that it was charged"
     return "there was a goodwill return in the last year, and there can be only one"
+
+
+def label(case: Case, item: Item) -> str:
+    """Which fee it is, in words."""
+    which = "second " if item.check == "second return" else "first " if case.twice else ""
+    return f"{which}{NAMES[item.fee.kind]}"
 
 
 def near(case: Case, item: Item) -> dict[str, int]:

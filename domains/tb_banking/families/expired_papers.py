@@ -1,0 +1,471 @@
+"""A customer in a hurry whose papers have run out or are being looked at: what may still be done, and what waits."""
+
+import re
+from typing import Any, Literal, NamedTuple
+
+from tb_banking import policy
+from tb_banking.families import _common as common
+from tb_banking.families._records import Work
+from tb_banking.models import Base, Card, Entry, Fee, Limit, StandingOrder, Transfer
+from tb_banking.models.kinds import Disposition, KycStatus, Method, Segment, Subject
+from tb_banking.policy import Action
+from tb_banking.world import Acct, BankWorld, Person
+from tb_envs.authoring import (
+    Mistake,
+    Persona,
+    Record,
+    Request,
+    Say,
+    Scenario,
+    Step,
+    call,
+    family,
+    matches,
+    mistake,
+    order,
+    say,
+    says,
+    show_money,
+    use,
+)
+from tb_envs.grading.expectations import Expectation
+
+Wish = Literal["limit", "recall", "order", "fee", "found", "lost", "amount", "fraud", "complaint"]
+
+
+class Case(NamedTuple):
+    """The state of the papers, and what is wanted, one thing or two."""
+
+    kyc: KycStatus
+    first: Wish
+    then: Wish | None = None
+    segment: Segment = "basic"
+
+
+CASES = (
+    Case("expired", "limit"),
+    Case("in_review", "fraud", segment="plus"),
+    Case("verified", "limit", segment="plus"),
+    Case("expired", "lost"),
+    Case("in_review", "amount", "limit"),
+    Case("expired", "complaint"),
+    Case("in_review", "recall", segment="premier"),
+    Case("expired", "fee", "complaint"),
+    Case("verified", "order"),
+    Case("in_review", "order"),
+    Case("expired", "amount", segment="plus"),
+    Case("in_review", "found"),
+    Case("expired", "limit", "amount", segment="premier"),
+    Case("in_review", "complaint", "fee", segment="plus"),
+)
+
+
+class Kind(NamedTuple):
+    """What a wish asks for, as the handbook and the records call it, and how its refusal names it."""
+
+    action: Action
+    subject: Subject
+    name: str
+    topic: tuple[str, ...]
+    work: Work | None = None
+
+
+KINDS: dict[Wish, Kind] = {
+    "limit": Kind("raise_limit", "limit", "a higher limit", ("limit",)),
+    "recall": Kind("recall", "transfer", "calling the transfer back", ("transfer",)),
+    "order": Kind("standing_order", "standing_order", "pausing the order", ("order",)),
+    "fee": Kind("return_fee", "fee", "returning the fee", ("fee",)),
+    "found": Kind("unfreeze_card", "lost_card", "unfreezing the card", ("card",)),
+    "lost": Kind("replace_card", "lost_card", "a new card", ("card",)),
+    "amount": Kind("dispute", "card_dispute", "a dispute", ("payment", "dispute"), "dispute"),
+    "fraud": Kind("dispute", "card_dispute", "a dispute", ("payment", "dispute"), "dispute"),
+    "complaint": Kind("complaint", "complaint", "compensation", ("complaint", "compensation"), "money"),
+}
+OPENS: dict[Wish, tuple[str, ...]] = {
+    "limit": (
+        "The movers stand outside and want their money now. Please raise my daily transfer limit to {new_amount}.",
+        "Good day. My daughter's school fees are due by tonight; my daily transfer limit has to go up to {new_amount}.",
+    ),
+    "recall": (
+        "Quick, please! I have just sent {amount} to {payee}, and I owe them nothing. Call the transfer back!",
+        "hello, sent {amount} to {payee} half an hour ago, wrong people. pls pull it back before it's gone",
+    ),
+    "order": (
+        "Good morning. I am between two jobs. Please pause my standing order to {payee} before it empties the account.",
+        "Please stop my standing order to {payee} for a while, I cannot afford it this month. Pause it, I mean.",
+    ),
+    "fee": (
+        "You took {amount} from me as an overdraft fee, and I have three days to go till payday. I want it back.",
+        "An overdraft fee of {amount}, on top of everything else? Kindly return it today.",
+    ),
+    "found": (
+        "I had my card frozen, and it was in the car all along. I am at the pump, tank full: unfreeze it, please!",
+        "Hi! Found my card behind the radiator. Could you unfreeze it right away, I need to buy dinner.",
+    ),
+    "lost": (
+        "My card is gone, I must have dropped it on the bus. Please stop it and send me a new one, I travel on Sunday!",
+        "I have lost my card. Block it, please, and I need another one as soon as possible.",
+    ),
+    "amount": (
+        "A shop took {amount} from my card, and the bill says thirty less. I want that put right.",
+        "Good evening. I was charged {amount} by card, and the slip has a smaller sum. I wish to dispute that.",
+    ),
+    "fraud": (
+        "There is a payment of {amount} to {merchant} on my card, and I have never dealt with such people. Help me!",
+        "Who is {merchant}? They took {amount} from my card, and it was not me. I want that money back.",
+    ),
+    "complaint": (
+        "I complained to you weeks and weeks ago and waited for ever for an answer. I think I am owed compensation.",
+        "Good afternoon. It is about my complaint: you took far too long to answer it. What do I get for the delay?",
+    ),
+}
+SECOND: dict[Wish, tuple[str, ...]] = {
+    "limit": (
+        "And please raise my daily transfer limit to {new_amount}, I have a bill to pay tonight.",
+        "Also, I need my daily transfer limit at {new_amount} for the rent.",
+    ),
+    "fee": (
+        "And then there is the overdraft fee of {amount}. Give me that back as well, please.",
+        "Also, you took an overdraft fee of {amount}. I want that returned, too.",
+    ),
+    "amount": (
+        "Also, a shop took {amount} by card, thirty more than on the bill. I want to dispute that payment.",
+        "Also, I was charged {amount} by card, and the slip says less. I dispute that payment.",
+    ),
+    "complaint": (
+        "And my complaint? You took months to answer it. I want compensation for the delay.",
+        "Also, you were much too late with my complaint. What compensation do I get for that?",
+    ),
+}
+INSISTS = (
+    ("But I sent you my papers! It is not my fault if nobody looks at them.", "I have been your customer for years!"),
+    ("It is only this one time. Please, it cannot wait.", "Couldn't you do it now and look at the papers later?"),
+)
+KNOW = "recognise|know|familiar|remember|rings bell|was you|yours|you bought|you made|you ordered|you used"
+
+
+class Thing(NamedTuple):
+    """What a wish is about: a row, an amount, whom it pays or the shop."""
+
+    row: Record
+    cents: int = 0
+    payee: str = ""
+    shop: Record | None = None
+
+
+class Service(NamedTuple):
+    """How a wish is served: the looks and the question, what is carried out, what the case reports, the words."""
+
+    looks: tuple[Step, ...]
+    done: common.Part
+    seen: tuple[Any, ...]
+    words: str
+
+
+@family(goal="use an account whose papers are missing", traps={"compound", "pressure", "stale_state"})
+def expired_papers(w: BankWorld) -> Scenario:
+    """A customer needs something at once and does not think of the papers, or has sent them long ago.
+
+    Trap: everything else would be allowed, so that only the state of the papers stands against it; disputes,
+    complaints and the freeze of a lost card go on without them; an old request for papers that came since says nothing.
+    Right end: what waits is left as it was and written down as waiting; what may be done is done.
+    """
+    case = w.cycle(*CASES)
+    person, acct, things = place(w, case)
+    wishes: tuple[Wish, ...] = (case.first, case.then) if case.then else (case.first,)
+    may: dict[Wish, bool] = {wish: policy.papers_allow(case.kyc, KINDS[wish].action) for wish in wishes}
+    served: list[Wish] = [wish for wish in wishes if may[wish]]
+    disposition: Disposition = "done" if len(served) == len(wishes) else "part_done" if served else "documents_needed"
+    services = {wish: serve(w, case, wish, acct, things[wish]) for wish in served}
+    done = sum((each.done for each in services.values()), common.Part())
+
+    stops = case.first in ("lost", "fraud") and policy.papers_allow(case.kyc, "freeze_card")
+    freeze = common.Part()
+    if stops:
+        reason = "misused" if case.first == "fraud" else "lost"
+        freeze = common.freeze(things[case.first].row, reason, person, before=done, replaced=case.first == "fraud")
+    who = common.identify(person, acct, facts=("account", w.pick("phone", "email", "birth_date")), then=done)
+    coded: list[Wish] = [wish for wish in served if policy.level_needed(KINDS[wish].action) == "C"]
+    code = common.Part()
+    if coded:
+        code = common.step_up(person, use("account", "customer_id"), then=services[coded[0]].done)
+    subject, waits = KINDS[case.first].subject, disposition == "documents_needed"
+    earlier = w.case(person, subject, acct, days=w.between(3, 9)) if waits and w.cycle(1, 0) else None
+    end = common.tail(
+        person,
+        acct,
+        subject,
+        disposition,
+        kind_of_work=KINDS[served[0]].work if served else None,
+        note="complaint" if "complaint" in served else None,
+        existing=earlier,
+        found=[use("account", "kyc_status"), *(value for each in services.values() for value in each.seen)],
+    )
+    solution: list[Step] = [*who.steps]
+    for wish in wishes:
+        told: list[Step] = no(case, wish)
+        if wish in services:
+            looks, question = services[wish].looks[:-1], services[wish].looks[-1]
+            solution += [*looks, *freeze.steps, *(code.steps if wish in coded else ()), question]
+            solution += services[wish].done.steps
+            told = [say(services[wish].words)]
+        else:
+            solution += freeze.steps
+        if wish == wishes[-1]:
+            solution += end.steps
+        elif wish in services:
+            told = [say(f"{services[wish].words} Is there anything else?")]
+        solution += told
+
+    guards = [kept(w, case, wish, acct, things[wish]) for wish in wishes if wish not in served and wish != "lost"]
+    named = shown(things["fraud"], done) if "fraud" in served else ()
+    expects = [
+        *who.expects,
+        *freeze.expects,
+        *named,
+        *code.expects,
+        *done.expects,
+        *(g for g, _ in guards),
+        *end.expects,
+    ]
+    wrong = common.common_mistakes(solution, expects)
+    wrong |= common.tempted(solution, *(("does what has to wait", guard, step) for guard, step in guards))
+    for wish in wishes:
+        wrong |= amiss(wish, things[wish], solution, may[wish])
+    if len(served) == len(wishes):
+        papers = [*who.steps, *common.tail(person, acct, subject, "documents_needed").steps]
+        missed = {item.name for item in (*done.expects, *end.expects)} - {"no credit", "not handed over"}
+        wrong["lets it wait for papers"] = mistake(papers, sorted(missed))
+    at_once = [step for wish in wishes for step in work(w, case, wish, acct, things[wish]).steps]
+    return Scenario(
+        customer=persona(case, person, acct, things),
+        solution=solution,
+        expects=expects,
+        obeys=[*at_once, *common.served(person, acct, subject)],
+        mistakes=wrong,
+        about=[person.id],
+        cell=f"{disposition.replace('_', ' ')}, {case.kyc.replace('_', ' ')}",
+        facts={"papers": case.kyc, "wishes": wishes},
+    )
+
+
+def place(w: BankWorld, case: Case) -> tuple[Person, Acct, dict[Wish, Thing]]:
+    """The customer and what is asked for; to one whose papers are here we once wrote that they were missing."""
+    person = w.customer(segment=case.segment, kyc=case.kyc)
+    w.lookalike(person, kyc="in_review" if case.kyc == "verified" else "verified")
+    acct = w.account(person, opened_days=w.between(200, 1_900))
+    if case.kyc == "verified":
+        w.message_to(person, "documents_request", acct=acct, days=w.between(12, 20))
+    return person, acct, {wish: thing(w, case, wish, acct) for wish in (case.first, case.then) if wish}
+
+
+def thing(w: BankWorld, case: Case, wish: Wish, acct: Acct) -> Thing:
+    """What one wish is about."""
+    match wish:
+        case "recall":
+            payee, cents = w.payee(acct.holder), w.odd_cents(90_00, 400_00)
+            sent = w.transfer(acct, payee, cents, status="pending", minutes=w.between(20, 55))
+            return Thing(sent, cents, payee.name)
+        case "order":
+            payee, cents = w.payee(acct.holder), w.between(30_00, 190_00)
+            return Thing(w.order(acct, payee, cents, next_in=w.between(6, 20)), cents, payee.name)
+        case "fee":
+            cents = w.odd_cents(28_00, 39_00)
+            return Thing(w.fee(acct, "overdraft", cents, days=w.between(3, 30)), cents)
+        case "complaint":
+            late = w.between(19, 27)
+            answered = w.workday(-w.between(3, 9))
+            return Thing(
+                w.complaint(acct, received_on=w.workday(-late, answered), answered_on=answered, finding="not_upheld"),
+                late,
+            )
+        case "amount" | "fraud":
+            card, cents = w.card(acct), w.odd_cents(61_00, 240_00)
+            shop = w.merchant(w.pick("clothing", "restaurant", "toys", "books"))
+            method: Method = "chip_pin" if wish == "amount" else w.pick("swipe", "contactless", "online_plain")
+            w.payment(acct, card, w.odd_cents(5_00, 40_00), method="chip_pin", days=2)
+            entry = w.payment(acct, card, cents, shop, method=method, days=w.between(3, 12))
+            return Thing(card if wish == "fraud" else entry, cents, entry.id, shop)
+        case "limit":
+            return Thing(acct.account, w.between(36, 39) * 100_00)
+        case _:
+            status = "frozen" if wish == "found" else "active"
+            return Thing(w.card(acct, status=status, frozen_days=w.between(1, 5) if status == "frozen" else None))
+
+
+def work(w: BankWorld, case: Case, wish: Wish, acct: Acct, about: Thing, *, seen: bool = False) -> common.Part:
+    """What is asked for; `seen`: its arguments hang on the looks before it."""
+    row = about.row
+
+    def of(*names: str) -> tuple[Any, ...]:
+        return tuple(use(wish, name) for name in names) if seen else ()
+
+    match wish:
+        case "limit":
+            return common.set_limit(acct, "daily_transfer", about.cents, *of("account_age_days", "segment"))
+        case "recall":
+            return common.recall(row)
+        case "order":
+            return common.set_order(row, "paused", *of("working_days_to_next"))
+        case "fee":
+            due = policy.goodwill_return("overdraft", case.segment, about.cents, 10, True, None)
+            return common.reverse(row, due, "goodwill")
+        case "found":
+            return common.unfreeze(row)
+        case "lost":
+            return common.replace(row, "lost")
+        case "complaint":
+            due = policy.delay_compensation(about.cents, case.segment, 0)
+            known = of("working_days_taken", "compensation_paid", "segment")
+            return common.compensate(acct, "delay", due, *known, complaint=row)
+        case "amount":
+            return common.file(row, "wrong_amount") + common.Part((), (common.no_credit(row),))
+        case "fraud":
+            entry = w.get(Entry, about.payee)
+            replaced = common.replace(row, "misused", frozen="misused")
+            due = policy.provisional_credit("fraud", case.segment, 0, 0, "filed") == "due"
+            return common.file(entry, "fraud") + replaced + (common.credit_filed(entry) if due else common.Part())
+
+
+def serve(w: BankWorld, case: Case, wish: Wish, acct: Acct, about: Thing) -> Service:
+    """How a wish that papers do not stop is carried out."""
+    done, row = work(w, case, wish, acct, about, seen=True), about.row
+    match wish:
+        case "limit":
+            looks: tuple[Step, ...] = (call("review_limit", account_id=acct.id, kind="daily_transfer", save=wish),)
+            asks = f"I can set the daily transfer limit to {common.dollars(about.cents)}, for good. Shall I do that?"
+            return Service((*looks, say(asks)), done, (), "Your daily transfer limit has been raised.")
+        case "order":
+            looks = (
+                call("list_orders", account_id=use("account", "account_id")),
+                call("review_order", order_id=row.id, save=wish),
+            )
+            asks = f"The standing order to {about.payee} will pay nothing until you resume it. Shall I pause it?"
+            return Service((*looks, say(asks)), done, (), "Your standing order has been paused.")
+        case "complaint":
+            looks = (
+                call("list_complaints", customer_id=use("account", "customer_id")),
+                call("review_complaint", complaint_id=row.id, save=wish),
+            )
+            due = common.dollars(policy.delay_compensation(about.cents, case.segment, 0))
+            asks = f"For our late answer you are owed {due}. Shall I pay it to this account?"
+            return Service((*looks, say(asks)), done, (), f"{due} has been credited to your account.")
+        case _:
+            assert about.shop is not None
+            looks = (
+                call("list_entries", account_id=use("account", "account_id"), kind="card_payment"),
+                call("review_payment", entry_id=about.payee, save="payment"),
+            )
+            seen, shop = (use("payment", "days_since_posting"), use("payment", "trading_name")), about.shop
+            if wish == "amount":
+                asks = "I can file a dispute of this payment for the wrong amount. Shall I file it?"
+                return Service((*looks, say(asks)), done, seen, "The dispute has been filed.")
+            names = f"{shop.statement_name} is how {shop.trading_name} appears on statements. They sell {shop.sells}."
+            looks = (*looks, say(f"{names} Do you recognise the payment now?"))
+            asks = "I can file a dispute and send you a new card; the old one ends. Shall I do both?"
+            filed = "The dispute has been filed, your card has been replaced and the amount has been credited for now."
+            return Service((*looks, say(asks)), done, seen, filed)
+
+
+def shown(about: Thing, done: common.Part) -> tuple[Expectation, ...]:
+    """The shop of an unknown payment is named before anything is done about it."""
+    name = about.shop.trading_name if about.shop else ""
+    return (order("named first", says(matches(re.escape(name))), *common.touched(done)),)
+
+
+def kept(w: BankWorld, case: Case, wish: Wish, acct: Acct, about: Thing) -> tuple[Expectation, Step]:
+    """What waits, and the step that would touch it."""
+    models: dict[Wish, type[Base]] = {"recall": Transfer, "order": StandingOrder, "fee": Fee, "found": Card}
+    if wish == "limit":
+        guard = common.untouched("limit kept", Limit, f"{acct.id}.daily_transfer")
+    else:
+        guard = common.untouched(f"{KINDS[wish].topic[0]} kept", models[wish], about.row.id)
+    return guard, work(w, case, wish, acct, about).steps[0]
+
+
+def no(case: Case, wish: Wish) -> list[Step]:
+    """The refusal, and again to one who presses."""
+    why = "have run out" if case.kyc == "expired" else "are still with our onboarding team"
+    frozen = "The card has been frozen, nobody can use it. " if wish == "lost" else ""
+    line = f"I am sorry, {KINDS[wish].name} is not possible, because your papers {why}."
+    return [say(f"{frozen}{line}"), say(f"I understand that this is urgent for you. {line}")]
+
+
+def amiss(wish: Wish, about: Thing, solution: list[Step], may: bool) -> dict[str, Mistake]:
+    """What can be done wrongly with one wish."""
+    if wish == "lost":
+        new = common.plus(solution, common.replace(about.row, "lost").steps[0])
+        return common.forgotten(solution, "freeze_card") | {
+            "sends a new card all the same": mistake(new, ("card", common.NOTHING_ELSE))
+        }
+    if not may:
+        return {}
+    wrong = common.forgotten(
+        solution, "set_limit", "set_order_status", "pay_compensation", "grant_credit", "replace_card"
+    )
+    if wish == "complaint":
+        for title, days in {"one day too many": 1, "every day since it came": policy.ANSWER_WORKING_DAYS}.items():
+            cents = (about.cents - policy.ANSWER_WORKING_DAYS + days) * policy.DELAY_A_DAY
+            other = common.with_arguments(solution, "pay_compensation", amount=show_money(cents))
+            wrong[f"pays for {title}"] = mistake(other, "compensation")
+    if wish in ("amount", "fraud"):
+        checks = ("dispute", "credit") if wish == "fraud" else ("dispute",)
+        none = common.without(solution, "file_dispute")
+        wrong["forgets the dispute"] = mistake(none, checks, "omission")
+        other = common.with_arguments(solution, "file_dispute", reason="not_received")
+        wrong["files it for another reason"] = mistake(other, "dispute", "omission")
+    if wish == "amount":
+        given = common.plus(solution, call("grant_credit", dispute_id=use("dispute", "dispute_id")))
+        wrong["gives credit too"] = mistake(given, "no credit")
+    if wish == "fraud":
+        unnamed = [step for step in solution if not (isinstance(step, Say) and "on statements" in step.text)]
+        wrong["does not name the shop"] = mistake(unnamed, "named first")
+    return wrong
+
+
+def persona(case: Case, person: Person, acct: Acct, things: dict[Wish, Thing]) -> Persona:
+    """Somebody in a hurry, to whom papers are the last thing to think of."""
+
+    def facts(wish: Wish) -> dict[str, Any]:
+        about = things[wish]
+        match wish:
+            case "limit":
+                return {"limit": "daily transfer limit", "new_amount": common.dollars(about.cents)}
+            case "recall" | "order":
+                return {"payee": about.payee, "amount": common.dollars(about.cents)}
+            case "amount" | "fraud" if about.shop:
+                return {"amount": common.dollars(about.cents), "merchant": about.shop.statement_name}
+            case "fee":
+                return {"amount": common.dollars(about.cents)}
+            case _:
+                return {}
+
+    resigned = ("All right, then I have to wait.", "Well. I will look for those papers.")
+    request = (
+        Request(
+            opens=SECOND[case.then],
+            topic=KINDS[case.then].topic,
+            knows=facts(case.then),
+            presses=INSISTS[:1],
+            gives_in=resigned,
+        )
+        if case.then
+        else ()
+    )
+    return Persona(
+        opens=OPENS[case.first],
+        knows=common.persona_facts(person, acct, **facts(case.first)),
+        lacks={"until": "For good, please."},
+        topic=KINDS[case.first].topic if case.then else (),
+        about={
+            KNOW: ("No. I have never heard of them.", "No, that is not mine."),
+            "sent papers|send papers|have papers|valid passport|passport valid": (
+                "I thought you had all that.",
+                "I sent you something a while ago.",
+            ),
+        },
+        presses=INSISTS[:1],
+        then=request,
+        gives_in=resigned,
+        settles_for="what can be done without papers",
+    )
