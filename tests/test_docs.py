@@ -17,6 +17,7 @@ PAGES = [
     "CHANGELOG.md",
     "docs/trainer.md",
     "docs/launching.md",
+    "docs/new-domain.md",
 ]
 
 
