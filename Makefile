@@ -43,6 +43,7 @@ lint: $(VENV)/.stamp-dev
 
 bench: $(VENV)/.stamp-run
 	$(BIN)/python benchmarks/episodes.py --domain hotel $(BENCH_ARGS)
+	$(BIN)/python benchmarks/episodes.py --domain banking $(BENCH_ARGS)
 
 $(VENV)/.stamp-venv:
 	@found=; \

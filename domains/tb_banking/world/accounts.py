@@ -87,6 +87,7 @@ class Accounts(People):
             number = self._digits("########")
         drawn = max(self.day(-self.between(200, 2_400)), holder.profile.since)
         opened = drawn if opened_days is None else self.day(-opened_days)
+        self.known_since(holder, opened)
         account = self.insert(
             Account,
             number=number,

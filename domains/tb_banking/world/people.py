@@ -187,9 +187,16 @@ class People(Clock):
             status=status,
             registered_at=self.ago(days or 0, minutes=minutes),
         )
+        self.known_since(person, record.registered_at[:10])
         shown = code or self._digits("######")
         self.insert(PasscodeRule, device_id=record.id, code=shown)
         return Phone(record, shown)
+
+    def known_since(self, person: Person, day: str) -> None:
+        """The person is a customer since this day or longer: nothing of theirs is older than the profile."""
+        if day < person.profile.since:
+            self.update(Customer, person.id, since=day)
+            person.profile.since = day
 
     def passcode(
         self,
