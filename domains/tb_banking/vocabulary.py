@@ -5,7 +5,10 @@ from tb_envs.authoring import Fact, Vocabulary
 PERSON = (
     Fact("surname", ("surname", "last name", "family name", "surname on the account")),
     Fact("email", ("e-mail address", "email address", "e-mail on file", "mail address")),
-    Fact("phone", ("phone number", "telephone number", "mobile number", "phone number on file")),
+    Fact(
+        "phone",
+        ("(|what|which) phone number", "telephone number", "mobile number", "phone number on file"),
+    ),
     Fact("postcode", ("postcode", "postal code", "zip code")),
     Fact(
         "birth_date",
@@ -55,6 +58,7 @@ PAYMENTS = (
             "name on the statement",
             "statement name",
             "name of the merchant",
+            "(|what|which) merchant name",
             "name of the shop",
             "(which|what) (merchant|shop|store|company)",
             "(what|which) name (is|was|appears|stands|do you see) on statement",
@@ -68,7 +72,10 @@ PAYMENTS = (
     ),
     Fact(
         "amount",
-        ("amount of the payment", "amount in question", "amount on the statement", "how much it was"),
+        (
+            "amount of (the|) payment", "amount in question", "amount on the statement", "how much it was",
+            "how (large|big|high) (is|was) (it|deposit|payment|transfer|fee|charge)",
+        ),
         ("It was {value}.", "The amount is {value}.", "{value}."),
     ),
     Fact(
@@ -87,6 +94,21 @@ PAYMENTS = (
         "cancelled_on",
         ("day you cancelled", "date of the cancellation", "when did you cancel", "when you ended the subscription"),
         ("I cancelled on {value}.", "It was cancelled on {value}."),
+        "date",
+    ),
+    Fact(
+        "received",
+        (
+            "day of the complaint",
+            "date of the complaint",
+            "complaint (was|is|has been) received",
+            "complaint (came|come|arrived|reached)",
+            "when (did|have|had|was|were) (|you|it) (|first) (complain|complained|complaint)",
+            "when (did|have|had) (you|it) (send|sent|write|written|file|filed|make|made|raise|raised|submit|submitted) (|us|to us)",
+            "(which|what) day (did|have) you (send|write|file|complain|raise|submit)",
+            "when (did|was|were) complaint",
+        ),
+        ("It was on {value}.", "I wrote on {value}.", "My complaint is of {value}."),
         "date",
     ),
     Fact(
@@ -120,7 +142,7 @@ MONEY = (
     ),
     Fact(
         "limit",
-        ("kind of limit", "(which|what) limit", "limit you mean", "limit you want changed"),
+        ("kind of limit", "(which|what) (|of) (limit|limits)", "limit you mean", "limit you want changed"),
         ("It is the {value}.", "The {value}, please.", "I mean the {value}."),
         "text",
         ("daily transfer limit", "daily cash limit", "card limit"),
@@ -135,6 +157,9 @@ MONEY = (
             "how (high|much) should (it|limit|new limit) be",
             "(new|desired|wanted) limit",
             "amount you need",
+            "how (much|high) (do|would|will) you (need|want|like)",
+            "(what|how high|how low) (should|shall|would|will) (|new) (limit|it|order) (|be) (raised|set|lowered|changed|put|increased|reduced) (to|at)",
+            "(what|how high|how low) (should|shall|would|will) (|new) (limit|order) be",
             "to (what|which) amount",
         ),
         ("It should be {value}.", "{value}, please.", "I need {value}."),
@@ -178,7 +203,14 @@ MONEY = (
     ),
     Fact(
         "old_amount",
-        ("present amount", "amount of the order now", "amount that is paid now", "which of the two orders"),
+        (
+            "(present|current|existing|old) amount",
+            "amount of (|standing) order (|now|today)",
+            "amount that is paid (now|today|at the moment)",
+            "(what|which) amount (is|does) (he|she|it|they|landlord|payee) (get|gets|getting|receive|receives|receiving)",
+            "(what|how much) (is|are) (you|being) (paying|paid)",
+            "which (|one) of the two (|orders)",
+        ),
         ("It is the one over {value}.", "The one of {value}.", "I mean the order of {value}."),
         "amount",
     ),

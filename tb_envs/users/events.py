@@ -37,7 +37,7 @@ NEUTRAL = stem_set(
 """Deeds of which none is what a customer asks for, and verbs too general to tell."""
 _AMBIGUOUS = each("given set put cut pulled noted provided confirmed taken made done")
 _OBJECTS = THINGS | each("it that those them one al both you earlier first later full whol")
-_GONE = each("void off gone back yours away removed history")
+_GONE = each("void off gone back yours away removed history dead")
 _STANDS = each("count show appear stand read display reflect sit run")
 _PLACES = stem_set("inbox mailbox mail email account card bill folio statement balance pocket")
 _BACKWARD = each("com go flow travel return find")
@@ -60,12 +60,13 @@ _STAYING = stem_set("check leave arrive stay sleep depart")
 _COPIES = stem_set("invoice receipt copy")
 _BOOKED = each("credit refund reimburs")
 """What is given by being booked."""
+_FETCHED = ("got", "called", "fetched", "brought", "pulled", "had")
 _LAPSED = stem_set("time chance deadline window period option possibility opportunity offer moment hope availability")
 """What is gone to no good."""
 _LEFT = _LAPSED | stem_set("suite room rooms deluxe")
 _POOLS = stem_set("pool inventory stock block sale")
 _STATIVE = _STANDS | each("is are")
-_IRREGULAR = PLAIN_PAST | _STRUCK | _VANISHED
+_IRREGULAR = PLAIN_PAST | _STRUCK | _VANISHED | {"got"}
 _HOURS = each("one two three four five six noon midday midnight")
 _FIGURES = (Is.TIME, Is.DATE, Is.NUMBER)
 _AGREED = (["it", "is", "all"], ["it", "is", "agre"], ["that", "is", "agre"])
@@ -92,7 +93,7 @@ def told(clause: Clause, found: set[str]) -> None:
     if past and (_headline(clause) or (row == ["it", "work"] and clause.words[1].text == "worked")):
         found.add(DONE)
         return
-    if (past and (_by_nobody(clause) or _gone(clause))) or _is_so(clause):
+    if (past and (_by_nobody(clause) or _gone(clause) or _got_back(clause))) or _is_so(clause):
         found.add(DONE)
     elif past and row[0] in ("i", "we") and row[-1] == "list" and "you" in row:
         found.add(PENDING)  # "I've noted you on the late check-out list"
@@ -104,6 +105,15 @@ def told(clause: Clause, found: set[str]) -> None:
         "you" in row and (_owes(row) or _may(clause) or _get_back(clause))
     ):
         found.add(ARRIVES)
+
+
+def _got_back(clause: Clause) -> bool:
+    """As in "I got it back for you", "I've called the transfer back"."""
+    row, words = clause.row, clause.words
+    at = 2 if row[1:2] == ["hav"] else 1
+    if row[0] not in ("i", "we") or "back" not in row[at + 1 : at + 6] or row[at + 1 : at + 2] in (["you"], ["to"]):
+        return False
+    return words[at].text in _FETCHED and not _OBJECTS.isdisjoint(row[at + 1 : row.index("back", at + 1)])
 
 
 def _has_past(clause: Clause) -> bool:
@@ -331,13 +341,13 @@ def _state(clause: Clause) -> bool:
             return False
         texts = [token.text for token in words[at + 1 : at + 3]]
         if word in BE and not _GONE.isdisjoint(texts[: 1 + (texts[:1] == ["all"])]):
-            return rest[:2] != ["back", "in"] or not _POOLS.isdisjoint(rest)
+            return rest[:2] != ["back", "in"] or not _POOLS.isdisjoint(rest) or rest[2:3] in (["account"], ["balance"])
         if word == "count":
             return clause.now and at + 1 == len(row) and not MONEYS.isdisjoint(subject)  # "all four nights now count"
         mine = any(
             here in _PLACES and "your" in clause.dets[at + 2 : at + 2 + near] for near, here in enumerate(rest[:4])
         )
-        landed = not MONEYS.isdisjoint(subject) or not _COPIES.isdisjoint(subject)
+        landed = not MONEYS.isdisjoint(subject) or not _COPIES.isdisjoint(subject) or subject == ["it"]
         return mine and rest[0] in ("in", "on", "at", "back") and landed and (clause.now or rest[0] == "in")
     return False
 

@@ -54,19 +54,21 @@ from .words import Is, each
 
 _HEADLINES = stem_set(
     "issued processed refunded credited released removed reversed waived posted cancelled made sent changed moved"
-    " booked confirmed added corrected updated upgraded extended completed"
+    " booked confirmed added corrected updated upgraded extended completed raised lowered increased frozen blocked"
+    " unfrozen unblocked filed recalled stopped paused ended closed reopened"
 )
 _SUBJECTS = each("i we you they he she it that not no if")
 _PRELUDE = each("good great new okai alright hello hi yes so and also thank perfect updat short quick")
 _TOPICS = stem_set(
     "refund booking stay fee charge charges cancellation rooms nights points money amount item usd change upgrade"
-    " invoice dates request room payment correction email"
+    " invoice dates request room payment correction email limit card dispute transfer order deposit account"
 )
 _OTHERS = each("them him her")
 FINITE = each("is are was not can would wil cost mean hav")
 _WE = each("i we")
 _USUAL = each("standard usual regular normal ordinari original")
 _RULED = each("les within before after later carri incur attract than without")
+_PRICED = each("cost would wil tak need")
 _NOBODY = each("nobodi noon")
 _DRAFTS = stem_set("aside draft provisionally placeholder tentatively provisional tentative")
 _PUT = each("put set add plac list note enter")
@@ -104,7 +106,17 @@ _ELSEWHERE = stem_set("hotel property house branch chain")
 _ERRANDS = CASES | each("chang cancel wish")
 _GIVING = each("send giv brought bring tak mail email")
 _BESIDE = each("next besid where asid apart front there open")
-_SHUT = each("lock block freez")
+_SHUT = each("lock block freez break stop")
+"""What befalls things, too, when nobody did it."""
+_CODES = each("code codes passcode passcodes otp sms tan text")
+_PASSING_ON = stem_set("send text email message dispatch issue generate forward create deliver give trigger")
+_HALTED = each("stop end break paus resum trac")
+_AT_HALT = each("there at here for in with when")
+_TELLS_STATE = each("card number it limit transfer order")
+_RAISED = each("limit order amount sum usd overdraft")
+_DISPUTES = each("disput chargeback")
+_CREDITED = each("credit grant giv pay")
+_PAID_OUT = each("back out into")
 _OFF = each("off back")
 _DOORS = stem_set("spa pool gym restaurant bar desk office kitchen garage terrace sauna lounge lobby reception")
 _AWAY = each("off out away down")
@@ -179,6 +191,10 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
         return
     if (agent or been) and at + 1 < len(row) and ours(clause, at, rest):
         return  # "we changed our booking system", "the suite has been given a new bathroom"
+    if word in _PASSING_ON and (codes(clause) or rest[1:3] == ["to", "phone"]):
+        return  # "a passcode was sent to your phone"
+    if clause.words[at].text == "filled":
+        return  # "I have filled in the form"
     if row[0] in _RELATIVE and not (agent or aux or been):
         return  # "…, who handle requests made by representatives"
     if future:
@@ -192,9 +208,9 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
         elif word in DONE_VERBS:
             found.add(NOT_YET)
         return
-    if you or not _NOBODY.isdisjoint(rest) or not _USUAL.isdisjoint(rest[:3]):
+    if you or not _NOBODY.isdisjoint(rest[: rest.index("and")] if "and" in rest else rest) or not _USUAL.isdisjoint(rest[:3]):
         return
-    if not _DRAFTS.isdisjoint(rest):
+    if not _DRAFTS.isdisjoint(rest) and word not in _CREDITED:
         found.add(NOT_YET)
         return
     if word in _SETTING and rest[:1] == ["you"] and rest[1:2] in (["through"], ["on"]) and "list" not in rest:
@@ -208,6 +224,9 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
         return
     if word == "send" and "question" in rest:
         found.add(TICKET)
+        return
+    if (agent or been) and (word in _FILING or word in _LODGING) and disputes(clause, at, rest):
+        found.add(DONE)  # "I've raised a dispute": what was asked, not a claim that others decide on
         return
     if word in _FILING and with_others(clause, at):
         found.add(PENDING)
@@ -272,6 +291,7 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
         and clause.labels["record"] < at
         and not (agent and ("hav" in row[:at] or (row[at - 1] == "and" and rest[:1] and rest[0] in _THAT_ALL)))
         and not (been and row[clause.labels["record"]] == "you")
+        and not (word == "pay" and rest[:1] and rest[0] in _PAID_OUT)
     ):
         return
     if word == "confirm" and not (agent or aux or been) and confirms(clause, at):
@@ -291,19 +311,21 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
         told = told or (bool(aux) and word != "mak" and not _OFF.isdisjoint(rest[:2]))
         told = told or (aux in ("was", "were") and word in _CUT and not THINGS.isdisjoint(row[:at]))
         if not been and word in ("rais", "plac", "hand", "accept", "open"):
-            told = False
+            told = word == "rais" and agent and not _RAISED.isdisjoint(rest)  # "I've raised your limit"
         if word == "return" and not been:
             told = any(token.kind is Is.AMOUNT or token.stem in FUNDS for token in clause.words)
         told = told or (word == "tak" and not _AWAY.isdisjoint(rest) and by_staff(clause, at, rest))
         if not told and not (word == "confirm" and aux):
             return
-        if word in ("pay", "plac") and not agent and not (word == "pay" and "back" in rest[:3]):
+        if word in ("pay", "plac") and not agent and not (word == "pay" and not _PAID_OUT.isdisjoint(rest[:3])):
             return
     if word == "bring" and _BROUGHT.isdisjoint(rest):
         return
     if word == "carri" and "out" not in rest:
         return
-    if word in _SHUT and not (agent or been):
+    if word in _HALTED and not (been or aux) and (not rest or rest[0] in _AT_HALT):
+        return  # "so I stopped there"
+    if word in _SHUT and not (agent or been or _shut_now(clause, at, aux)):
         return  # "the account got locked", "the rooms are all still blocked"
     if word == "book" and not (agent or been or clause.now or (aux == "is" and at == len(row) - 1)):
         return
@@ -332,7 +354,8 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
         or (at < 6 and by_staff(clause, at, rest))
     ):
         return
-    if (aux in ("is", "are") and not been and (rest[:1] == ["under"] or row[0] == "which" or word == "print")) or (
+    under = rest[:1] == ["under"] and "number" not in rest[1:3]
+    if (aux in ("is", "are") and not been and (under or row[0] == "which" or word == "print")) or (
         word in _SETTING and not _BESIDE.isdisjoint(rest[:3])
     ):
         return  # "it is registered under the name of Berg", "I've put it next to the list"
@@ -347,6 +370,30 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
         found.add(APPROVED)
     else:
         found.add(DEED if not headline and strange(clause, at) else DONE)
+
+
+def codes(clause: Clause) -> bool:
+    """Whether a passcode is spoken of: it is sent to learn who somebody is, and ends nothing."""
+    return any(token.text in _CODES for token in clause.words)
+
+
+def _shut_now(clause: Clause, at: int, aux: str) -> bool:
+    """As in "your card is frozen now", "card's blocked": the state that was asked for, and not why something fails."""
+    row = clause.row
+    if aux in ("was", "were"):
+        return not THINGS.isdisjoint(row[:at]) and clause.words[at].text != "broken"
+    told = at + 1 == len(row) or at + 1 in clause.commas or row[at + 1] in ("and", "for")
+    if not (clause.now or clause.again) and not (row[at - 1] in ("card", "is") and told):
+        return False
+    return "card" in row[:at] and row[0] in ("card", "new", "old") and not clause.general
+
+
+def disputes(clause: Clause, at: int, rest: list[str]) -> bool:
+    """As in "I've opened a dispute", "a dispute has been lodged", with nobody of whom it is asked."""
+    row = clause.row
+    if _DISPUTES.isdisjoint(rest) and _DISPUTES.isdisjoint(row[max(0, at - 4) : at]):
+        return False
+    return not with_others(clause, at) and not third(clause, at, rest) and "with" not in rest
 
 
 def _as_wish(rest: list[str]) -> bool:
@@ -371,7 +418,7 @@ def _heads(clause: Clause, at: int) -> bool:
     row = clause.row
     if row[at] not in _HEADLINES or not FINITE.isdisjoint(row[:at]) or not _SUBJECTS.isdisjoint(row[:at]):
         return False
-    if not _RULED.isdisjoint(row[at + 1 : at + 3]):
+    if not _RULED.isdisjoint(row[at + 1 : at + 3]) or not _PRICED.isdisjoint(row[at + 1 : at + 5]):
         return False  # "changes made less than a week ahead carry a fee"
     start = max((comma for comma in clause.commas if comma < at), default=0)
     while start < at and row[start] in _PRELUDE:

@@ -23,6 +23,7 @@ _THEM_TO = [[them, ["to"]] for them in (["them"], ["him"], ["her"])]
 _TALKS = each("speak talk check discus clarifi confirm")
 _BEFORE_TALK = each("to wil let me and must should can quickli first")
 TALKED = each("spoke spoken talked checked discussed word")
+_CODED = each("code codes passcode passcodes otp text sms")
 _THAT = each("that how what why to hear when if whi")
 
 
@@ -37,6 +38,8 @@ def no_end(clause: Clause, at: int) -> bool:
         return clause.words[min(at + 1, len(row) - 1)].text == "sorts"
     if row[at + 2 : at + 3] == ["go"] and at + 1 not in clause.commas and going(clause, at + 2):
         return True
+    if row[at] == "on" and not _CODED.isdisjoint(token.text for token in clause.words[:at]):
+        return True  # "a passcode is on its way to you"
     if row[at] == "on" and "were" in row[:at]:
         return True  # "some stays were left behind on the way"
     if row[at] == "you":

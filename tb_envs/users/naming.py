@@ -251,6 +251,11 @@ def _stated(clause: Clause, span: Span, value: Value) -> bool:
     """Whether the fact named at `span` is given a value in the clause, other than its own."""
     verb = span.means is None or span.hi in clause.colons or span.hi not in clause.commas
     lo = span.hi
+    if clause.question and span.lo == 1 and value.numbered and lo == len(clause.row) - 1 and clause.row[0] == "is":
+        return clause.words[lo].kind is not Is.WORD  # "is your postcode 1011?"
+    if clause.question and span.lo == 1 and clause.row[0] in _IS:
+        verb = True  # "is the payee Marlowe Estates?"
+        lo += clause.row[lo : lo + 1] in (["cal"], ["nam"])
     if clause.row[lo : lo + 2] in _CALLED:
         verb, lo = True, lo + 2
     elif value.kind == "name" and span.means is not None:

@@ -36,6 +36,8 @@ from .lexicon import ACTION_OF, CAPABLE, DONE_VERBS, LOOK
 from .values import NUMBERS
 from .words import Is, each
 
+_UNDERTAKEN = each("refund cancel disput claim complaint trac recal")
+_MATURING = each("end matur expir run")
 _HEARING = each("hear read learn sad piti shame")
 _GIVEN = each("as sinc becaus sorri that")
 _COSTS = each("charging usd eur gbp")
@@ -106,6 +108,9 @@ def negations(clause: Clause, found: set[str]) -> None:
             continue
         if not follow and before in ("can", "could"):
             found.add(REFUSED)
+        if before in ("can", "could") and "back" in follow and "cal" in follow[:2] and "you" not in follow:
+            found.add(REFUSED)  # "the transfer can't be called back"
+            continue
         if before == "wil" and follow[:1] == ["see"] and not MONEY.isdisjoint(follow):
             found.add(REFUSED)  # "you won't see your money again"
             continue
@@ -118,7 +123,7 @@ def negations(clause: Clause, found: set[str]) -> None:
             continue
         if before == "wil" and row[at - 2 : at - 1] == ["you"] and follow[:2] == ["hav", "to"]:
             continue
-        if word == "never" and (not at or follow[:1] == ["do"]):
+        if word == "never" and (not at or follow[:1] in (["do"], ["end"])):
             continue  # "never send it by mail", "we never did"
         if follow[:2] == ["go", "to"]:
             follow = row[at + 2 : at + 6]
@@ -144,11 +149,14 @@ def negations(clause: Clause, found: set[str]) -> None:
             verb == "count" and before not in ("can", "could", "wil") and (before != "do" or row[0] == "you")
         ):
             continue  # "you can't come", "the nights weren't counted"
+        if verb == "pay" and row[at - 2 : at - 1] == ["we"] and "you" not in row and row[-1] != "differenc":
+            found.add(REFUSED)  # "we don't pay anything for that"
+            continue
         if (verb == "pay" and before in ("do", "wil")) or (verb in ("return", "refund", "pay") and "differenc" in row):
             continue
         if gated(clause):
             found.add(gated(clause))
-        elif verb in LOOK and not ({"refund", "cancel"} & set(follow[:2])):
+        elif verb in LOOK and not _UNDERTAKEN.intersection(follow):
             found.add(
                 UNVERIFIED
                 if verb in ("verifi", "identifi", "authenticat", "confirm", "match", "recognis")
@@ -168,7 +176,7 @@ def negations(clause: Clause, found: set[str]) -> None:
             found.add(PENDING if verb in APPROVE else NOT_YET)
         elif before == "do" and row[at - 2 : at - 1] == ["you"] and verb not in ENTITLED:
             continue
-        elif verb in CAPABLE or (verb in DONE_VERBS and before in _MODALS):
+        elif verb in CAPABLE or ((verb in DONE_VERBS or verb in LOOK) and before in _MODALS):
             found.add(_inability(clause, at, before))
 
 
@@ -220,6 +228,7 @@ def gated(clause: Clause) -> str:
         and (word != "before" or (not TELLS.isdisjoint(row[at + 1 :]) and not _NO.isdisjoint(row[:at])))
         and (FREE_OF.isdisjoint(row[at + 1 : at + 3]) or _priced(clause, at))
         and not (word in _TILL and _timed(clause, at + 1))
+        and not (word == "before" and not _MATURING.isdisjoint(row[at + 2 : at + 4]))
         for at, word in enumerate(row)
     ):
         theirs = any(word in PROOFS and clause.dets[at] != "your" for at, word in enumerate(row))

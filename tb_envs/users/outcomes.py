@@ -5,6 +5,7 @@ Refuses questions and hypotheticals ("if the manager approves, I will refund").
 
 from __future__ import annotations
 
+from .barring import barred
 from .clauses import Clause
 from .deeds import softened, verbs
 from .elsewhere import for_another
@@ -62,9 +63,11 @@ _DOORS = stem_set(
     "profile file form window page step point part number office desk restaurant pool gate door bar garage account"
     " screen spa gym"
 )
-_STATES = each("is are hav run start begin end last")
+_STATES = each("is are hav run start begin end last appli work")
 _DUTIES = each("need requir must subject")
 _MAY = each("can could may might")
+_BEYOND = each("beyond outsid past too out over")
+_USING = each("us pay send withdraw spend transfer draw shop")
 _WE = frozenset(("i", "we", "me", "us", "let"))
 _CASES = each("case request claim matter question decid issu refund point ticket answer outcom")
 _MATTERS = _CASES | each("cancel chang modifi upgrad wish complaint bil")
@@ -130,6 +133,7 @@ def outcomes(clause: Clause) -> set[str]:
         and not (row[at] == "do" and clause.words[at].text != "did")
         and clause.words[min(at + 1, len(row) - 1)].text not in ("had", "bill", "bills")
         and row[at + 1 : at + 3] != ["wil", "not"]
+        and not (row[at] == "mak" and row[at - 1 : at] in (["i"], ["we"]))
         and (row[at + 1 : at + 2] != ["wil"] or row[at + 2 : at + 3] not in _WANTS)
     ):
         talked = row[at] == "with" and at and clause.words[at - 1].text in TALKED
@@ -158,7 +162,8 @@ def outcomes(clause: Clause) -> set[str]:
         and not listed(row, labels["refused"])
         and not (row[labels["refused"]] == "tak" and labels["refused"] == 1 and len(row) < 6)
         and not harmless(clause, labels["refused"])
-        and not softened(row, labels["refused"])
+        and (row[labels["refused"]] in _BEYOND or not softened(row, labels["refused"]))
+        and not (row[labels["refused"]] == "stand" and row[: labels["refused"]][-1:] == ["you"])
         and not (row[labels["refused"]] == "insist" and _SUMS.isdisjoint(row))
         and not _right_now(clause, labels["refused"] + 2)
         and not (row[labels["refused"] + 2 : labels["refused"] + 3] == ["go"] and going(clause, labels["refused"] + 2))
@@ -198,7 +203,7 @@ def outcomes(clause: Clause) -> set[str]:
     if found and too_early(clause):
         found -= _SETTLED
         found.add(NOT_YET)
-    if (clause.now and _UNDONE.isdisjoint(found) and _state(clause)) or (
+    if ((clause.now or clause.again) and _UNDONE.isdisjoint(found) and _state(clause)) or (
         row[0] == "new"
         and ("is" in row or "are" in row)
         and PRICES.isdisjoint(row)
@@ -214,6 +219,8 @@ def outcomes(clause: Clause) -> set[str]:
             told(clause, found)
         if not found:
             sealed(clause, found)
+        if not found:
+            barred(clause, found)
     if not UNTIL.isdisjoint(row):
         awaits(clause, found)
     if rare and "ask" in row and asks_them(row):
@@ -291,6 +298,8 @@ def waits(clause: Clause, at: int) -> bool:
     before = row[:at]
     if not _DAYS.isdisjoint(row[at + 1 : at + 4]) and row[at] != "hold":
         return False  # "we need a few days to go over your case"
+    if before[-1:] == ["for"] and clause.dets[at] == "the":
+        return False  # "it is on hold for the moment"
     if row[0] in _PRETENDING:
         return False  # "ignore the booking for a moment"
     if row[at] == "hold" and clause.dets[at]:
@@ -385,13 +394,27 @@ def _state(clause: Clause) -> bool:
         row[0] not in ("i", "we", "they", "he", "she", "nobodi", "noon", "someon", "let", "what", "so", "here", "there")
         and not ("hav" in row[1:] and not _has(row))
         and row[:3] != ["you", "are", "at"]
+        and row[:4] != ["it", "is", "up", "to"]
         and not _handed(clause)
         and (DATA.isdisjoint(row) or not THINGS.isdisjoint(row[:4]))
         and "not" not in row
         and not _STATES.isdisjoint(row)
         and _of_a_request(clause)
         and not ("last" in row and "nam" in row)
-        and not any(token.text.endswith("ing") and token.text not in ("booking", "parking") for token in clause.words)
+        and not any(token.text.endswith("ing") and token.text not in ("booking", "parking", "standing") for token in clause.words)
         and not PRICES.intersection(row[:4])
         and not any(word in AVAILABLE and row[at + 1 : at + 2] != ["of"] for at, word in enumerate(row))
+    ) or _to_hand(clause)
+
+
+def _to_hand(clause: Clause) -> bool:
+    """As in "the USD 8,000 is available now", "you can now send up to USD 9,500 a day"."""
+    row = clause.row
+    if row[:2] == ["you", "can"]:
+        return row[2:3] != [] and row[2] in _USING and "not" not in row and "by" not in row
+    return (
+        row[-1] in AVAILABLE
+        and row[-2:-1] == ["is"]
+        and len(row) < 7
+        and any(token.kind is Is.AMOUNT or token.text in ("money", "usd") for token in clause.words[:-2])
     )

@@ -253,7 +253,12 @@ class ScriptedUser(Courtesy):
             known = [
                 secret
                 for secret, words in self._secrets
-                if (sentence.has(words) or same_question(sentence.stems, words)) and self._ready_for(secret)
+                if self._ready_for(secret)
+                and (
+                    sentence.has(words)
+                    or same_question(sentence.stems, words)
+                    or (sentence.recognises and secret.after.startswith(NAMED))
+                )
             ]
             for secret in (one for one in known if one not in told):
                 self._say(secret.says)
@@ -348,7 +353,9 @@ class ScriptedUser(Courtesy):
         """All that was asked is settled: the next request, or goodbye."""
         if heard.ends & {WAIT} and not news and not heard.cues & {"else", "bye"}:
             return
-        following = next((e for e in self._errands if e.state == "waiting" and e.after == "settled"), None)
+        following = next(
+            (e for e in self._errands if e.state == "waiting" and (e.after == "settled" or self._due(e.after))), None
+        )
         if following is not None:
             self._raise(following, "settled")
             return
@@ -362,11 +369,13 @@ class ScriptedUser(Courtesy):
             return
         for errand in self._errands:
             after = errand.after
-            if errand.state == "waiting" and (
-                after in self._acts or after in self._done or (after == "halfway" and self._halfway())
-            ):
+            if errand.state == "waiting" and (self._due(after) or (after == "halfway" and self._halfway())):
                 self._raise(errand, "halfway")
                 return
+
+    def _due(self, act: str) -> bool:
+        """Whether the act that a request waits for is done, in this turn or before."""
+        return act in self._acts or act in self._done
 
     def _halfway(self) -> bool:
         return any(act.startswith(("gave:", "accepted:")) or act == "consented" for act in self._acts)

@@ -193,6 +193,7 @@ class Reading:
                 self.idle += facts
         sentence.asks = sentence.asks or question or mood
         sentence.inquires = sentence.inquires or question
+        sentence.recognises = sentence.recognises or clause.recognises
         if clause.values:
             out.valued = True
         if leave:
@@ -203,6 +204,8 @@ class Reading:
     def _unasked(self, clause: Clause, at: int, ends: set[str]) -> bool:
         """Whether the facts that the clause seems to ask for are not asked for, in this message."""
         frame, out = self.frame, self.out
+        if clause.recognises:
+            return True
         if clause.sentence == frame.sentence or at in frame.others or (clause.question and gist(clause.row)):
             return True
         if clause.question and clause.row[0] == "hav" and "been" in clause.row[2:5]:
@@ -254,6 +257,8 @@ class Reading:
             )
         elif clause.values and row[0] == "you" and frame.wished[at] and "need" not in row[:5] and clause.hyp:
             stated = True  # "So you'd like to leave at 17:00. What's your booking number?"
+        if clause.recognises:
+            return Restated()
         values = restated(clause, spans, self.known, out.checking or stated, self.leave or clause.question, frame.about)
         if clause.values and not (values.right or values.wrong):
             values.wrong = echoed(clause, self.known)

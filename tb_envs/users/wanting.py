@@ -14,10 +14,12 @@ from .lexicon import ASK_VERBS, NEED_VERBS, QUESTION_WORDS
 from .narrowing import closed
 from .phrases import Span, stem_set
 from .values import Values
-from .vocabulary import Compiled
+from .vocabulary import CODE, CODES, Compiled
 from .wishing import fragment, question_word
 from .words import each
 
+_IT = each("it that one digit")
+_RECEIVING = each("receiv get arriv com")
 _HOMES = stem_set(
     "home street postal post billing residential delivery shipping live house mailing bill invoice parcel letter"
     " postcode zip"
@@ -74,6 +76,8 @@ def wanted(
         before: the clause before it, for what "it" stands for.
         named: the facts that this one names: where it names one outright, "it" can be nothing else.
     """
+    if not found and before is not None and (mood or clause.question) and CODE in lexicon.facts and _of_code(clause, before):
+        return [(CODE, False)]
     if (
         named
         and not found
@@ -109,6 +113,15 @@ def wanted(
         if any(aware(fact, known, lexicon) for fact, _ in facts) or _outright(facts, found):
             return facts
     return _guessed(clause, mood, consents, known, before) or facts
+
+
+def _of_code(clause: Clause, before: Clause) -> bool:
+    """As in "I have sent one to your phone; could you read it to me?": what was sent there is a passcode."""
+    row = before.row
+    sent = "phone" in row and "send" in row and row[row.index("phone") - 1] in ("to", "on")
+    if not sent and CODES.isdisjoint(token.text for token in before.words):
+        return False
+    return not _IT.isdisjoint(clause.row) and _RECEIVING.isdisjoint(clause.row[:4])
 
 
 def _anothers(clause: Clause, found: Sequence[Span]) -> bool:
