@@ -13,7 +13,7 @@ from .loosely import directly, in_list, meant
 from .narrowing import COMING, EITHER, LEAVING, end_meant, which_end
 from .passing import anothers, beside, naming, to_phone, unseen
 from .phrases import Node, Span, longest, stem_set
-from .vocabulary import CODES, Mention
+from .vocabulary import CODE, CODES, Mention
 from .wishing import BLOCKING, commanded
 from .words import Is, each
 
@@ -176,7 +176,8 @@ def asked(clause: Clause, found: list[Span], mood: bool, consents: bool) -> list
         ):
             continue
         if mention.loose and (
-            (row[max(0, lo - 2) : lo] in _RELATIVE and span is not found[0]) or words[lo].text in ("code", "codes")
+            (row[max(0, lo - 2) : lo] in _RELATIVE and span is not found[0])
+            or (words[lo].text in ("code", "codes") and mention.fact != CODE)
         ):
             continue
         if det != "your" and unseen(clause, span):

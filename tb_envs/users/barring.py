@@ -37,6 +37,8 @@ def _lapsed(clause: Clause) -> bool:
     """As in "the window for disputes has closed", "the time for that is up"."""
     row = clause.row
     at = next((at for at, word in enumerate(row[:3]) if word in _TERMS), 9)
+    if at < 3 and len(row) > 2 and any(token.text == "ran" for token in clause.words[1:-1]):
+        return "out" in row  # "the time for a dispute ran out in June"
     if at > 2 or clause.words[-1].text not in _LAPSED or len(row) < 3:
         return False
     return not {"hav", "is", "are", "was"}.isdisjoint(row[at + 1 :]) and "you" not in row[:1]
@@ -56,4 +58,10 @@ def _due(clause: Clause) -> bool:
 def _had(clause: Clause) -> bool:
     """As in "you have used yours", "you've had one this year"."""
     row = clause.row
-    return len(row) < 9 and clause.words[2:3] != [] and clause.words[2].text in _USED and row[3:4] != [] and row[3] in _YOURS
+    return (
+        len(row) < 9
+        and clause.words[2:3] != []
+        and clause.words[2].text in _USED
+        and row[3:4] != []
+        and row[3] in _YOURS
+    )

@@ -47,28 +47,15 @@ from .ends import (
     TICKET,
     TICKETS,
 )
+from .headlines import HEADLINES, codes, disputes, heads, shut_now
 from .lexicon import BOOKKEEPING, DONE_VERBS, PENDING_VERBS, PLAIN_PAST, THIRD, WEAK_DONE
 from .phrases import stem_set
 from .records import DATA, THINGS, of_data, strange
 from .words import Is, each
 
-_HEADLINES = stem_set(
-    "issued processed refunded credited released removed reversed waived posted cancelled made sent changed moved"
-    " booked confirmed added corrected updated upgraded extended completed raised lowered increased frozen blocked"
-    " unfrozen unblocked filed recalled stopped paused ended closed reopened"
-)
-_SUBJECTS = each("i we you they he she it that not no if")
-_PRELUDE = each("good great new okai alright hello hi yes so and also thank perfect updat short quick")
-_TOPICS = stem_set(
-    "refund booking stay fee charge charges cancellation rooms nights points money amount item usd change upgrade"
-    " invoice dates request room payment correction email limit card dispute transfer order deposit account"
-)
 _OTHERS = each("them him her")
-FINITE = each("is are was not can would wil cost mean hav")
 _WE = each("i we")
 _USUAL = each("standard usual regular normal ordinari original")
-_RULED = each("les within before after later carri incur attract than without")
-_PRICED = each("cost would wil tak need")
 _NOBODY = each("nobodi noon")
 _DRAFTS = stem_set("aside draft provisionally placeholder tentatively provisional tentative")
 _PUT = each("put set add plac list note enter")
@@ -108,13 +95,12 @@ _GIVING = each("send giv brought bring tak mail email")
 _BESIDE = each("next besid where asid apart front there open")
 _SHUT = each("lock block freez break stop")
 """What befalls things, too, when nobody did it."""
-_CODES = each("code codes passcode passcodes otp sms tan text")
 _PASSING_ON = stem_set("send text email message dispatch issue generate forward create deliver give trigger")
+_STARTING = each("send start fil initiat launch request issu")
+_RECALLS = each("recal trac")
 _HALTED = each("stop end break paus resum trac")
 _AT_HALT = each("there at here for in with when")
-_TELLS_STATE = each("card number it limit transfer order")
 _RAISED = each("limit order amount sum usd overdraft")
-_DISPUTES = each("disput chargeback")
 _CREDITED = each("credit grant giv pay")
 _PAID_OUT = each("back out into")
 _OFF = each("off back")
@@ -139,6 +125,8 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
     aux = ""
     for back in range(at - 1, max(-1, at - 8), -1):
         here = row[back]
+        if aux and back + 1 in clause.commas:
+            break  # "the money will stay in your account, the transfer is cancelled"
         if here == "need" and back > 1 and row[back - 1] in ("not", "you"):
             break  # "the rooms you don't need have been cancelled"
         if here in MODAL or (here == "to" and row[back + 1] in ("be", "hav")):
@@ -193,8 +181,8 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
         return  # "we changed our booking system", "the suite has been given a new bathroom"
     if word in _PASSING_ON and (codes(clause) or rest[1:3] == ["to", "phone"]):
         return  # "a passcode was sent to your phone"
-    if clause.words[at].text == "filled":
-        return  # "I have filled in the form"
+    if clause.words[at].text == "filled" or row[at - 1 : at] == ["being"]:
+        return  # "I have filled in the form", "it is being carried out"
     if row[0] in _RELATIVE and not (agent or aux or been):
         return  # "…, who handle requests made by representatives"
     if future:
@@ -208,7 +196,11 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
         elif word in DONE_VERBS:
             found.add(NOT_YET)
         return
-    if you or not _NOBODY.isdisjoint(rest[: rest.index("and")] if "and" in rest else rest) or not _USUAL.isdisjoint(rest[:3]):
+    if (
+        you
+        or not _NOBODY.isdisjoint(rest[: rest.index("and")] if "and" in rest else rest)
+        or not _USUAL.isdisjoint(rest[:3])
+    ):
         return
     if not _DRAFTS.isdisjoint(rest) and word not in _CREDITED:
         found.add(NOT_YET)
@@ -224,6 +216,9 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
         return
     if word == "send" and "question" in rest:
         found.add(TICKET)
+        return
+    if word in _STARTING and not _RECALLS.isdisjoint(rest[:3] or row[:at]) and (agent or been):
+        found.add(TICKET)  # "I've sent the recall", "a trace has been started": others have to answer
         return
     if (agent or been) and (word in _FILING or word in _LODGING) and disputes(clause, at, rest):
         found.add(DONE)  # "I've raised a dispute": what was asked, not a claim that others decide on
@@ -299,8 +294,8 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
         return  # "suite confirmed for your stay"
     if word == "confirm" and (agent or not aux or rest[:1] == ["by"] or PERSONAL.intersection(row[:at])):
         return
-    headline = _heads(clause, at)
-    if word in WEAK_DONE and not (headline and word in _HEADLINES):
+    headline = heads(clause, at)
+    if word in WEAK_DONE and not (headline and word in HEADLINES):
         if word == "mak" and not CHANGING.intersection((*rest, *row[:at])) and not (agent and "booking" in rest):
             return
         if word == "tak" and not {"off", "out", "away", "care", "down", "back"} & set(rest):
@@ -315,9 +310,14 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
         if word == "return" and not been:
             told = any(token.kind is Is.AMOUNT or token.stem in FUNDS for token in clause.words)
         told = told or (word == "tak" and not _AWAY.isdisjoint(rest) and by_staff(clause, at, rest))
+        told = told or (word == "rais" and aux == "is" and at == len(row) - 1)
         if not told and not (word == "confirm" and aux):
             return
-        if word in ("pay", "plac") and not agent and not (word == "pay" and not _PAID_OUT.isdisjoint(rest[:3])):
+        if (
+            word in ("pay", "plac")
+            and not agent
+            and not (word == "pay" and (not _PAID_OUT.isdisjoint(rest[:3]) or (been and not rest)))
+        ):
             return
     if word == "bring" and _BROUGHT.isdisjoint(rest):
         return
@@ -325,7 +325,7 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
         return
     if word in _HALTED and not (been or aux) and (not rest or rest[0] in _AT_HALT):
         return  # "so I stopped there"
-    if word in _SHUT and not (agent or been or _shut_now(clause, at, aux)):
+    if word in _SHUT and not (agent or been or heads(clause, at) or shut_now(clause, at, aux)):
         return  # "the account got locked", "the rooms are all still blocked"
     if word == "book" and not (agent or been or clause.now or (aux == "is" and at == len(row) - 1)):
         return
@@ -372,30 +372,6 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
         found.add(DEED if not headline and strange(clause, at) else DONE)
 
 
-def codes(clause: Clause) -> bool:
-    """Whether a passcode is spoken of: it is sent to learn who somebody is, and ends nothing."""
-    return any(token.text in _CODES for token in clause.words)
-
-
-def _shut_now(clause: Clause, at: int, aux: str) -> bool:
-    """As in "your card is frozen now", "card's blocked": the state that was asked for, and not why something fails."""
-    row = clause.row
-    if aux in ("was", "were"):
-        return not THINGS.isdisjoint(row[:at]) and clause.words[at].text != "broken"
-    told = at + 1 == len(row) or at + 1 in clause.commas or row[at + 1] in ("and", "for")
-    if not (clause.now or clause.again) and not (row[at - 1] in ("card", "is") and told):
-        return False
-    return "card" in row[:at] and row[0] in ("card", "new", "old") and not clause.general
-
-
-def disputes(clause: Clause, at: int, rest: list[str]) -> bool:
-    """As in "I've opened a dispute", "a dispute has been lodged", with nobody of whom it is asked."""
-    row = clause.row
-    if _DISPUTES.isdisjoint(rest) and _DISPUTES.isdisjoint(row[max(0, at - 4) : at]):
-        return False
-    return not with_others(clause, at) and not third(clause, at, rest) and "with" not in rest
-
-
 def _as_wish(rest: list[str]) -> bool:
     """As in "added your preference to the booking", "added it as a request to your booking"."""
     if "as" in rest:
@@ -411,19 +387,6 @@ def _object(clause: Clause, at: int) -> list[str]:
             break
         rest.append(clause.row[here])
     return rest
-
-
-def _heads(clause: Clause, at: int) -> bool:
-    """As in "Refund made, full amount", "Good news: fee of USD 20 waived": a deed told without its helping verb."""
-    row = clause.row
-    if row[at] not in _HEADLINES or not FINITE.isdisjoint(row[:at]) or not _SUBJECTS.isdisjoint(row[:at]):
-        return False
-    if not _RULED.isdisjoint(row[at + 1 : at + 3]) or not _PRICED.isdisjoint(row[at + 1 : at + 5]):
-        return False  # "changes made less than a week ahead carry a fee"
-    start = max((comma for comma in clause.commas if comma < at), default=0)
-    while start < at and row[start] in _PRELUDE:
-        start += 1
-    return at - start < 7 and not _TOPICS.isdisjoint(row[start:at]) and (at < 7 or row[at - 1] in _TOPICS)
 
 
 def past(clause: Clause, at: int) -> bool:

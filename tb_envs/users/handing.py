@@ -15,7 +15,8 @@ from .words import Is, each
 
 _PRONOUNS = each("they he she")
 _HOUSE = THIRD | stem_set(
-    "housekeeper concierge porter housekeeping reception boss branch chef bank carrier airline insurer revenue"
+    "recipient merchant payee controls treasury ombudsman"
+    " housekeeper concierge porter housekeeping reception boss branch chef bank carrier airline insurer revenue"
     " garage kitchen"
 )
 _ASKABLE = each("hotel property house")

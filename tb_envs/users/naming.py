@@ -76,7 +76,7 @@ def wordings(scene: Scene) -> None:
         if span is None and value.plain and texts.isdisjoint(value.heard_as):
             continue
         here = here or set(row)
-        if value.kind == "name" and _runs_on(value, clause):
+        if value.kind == "name" and (_runs_on(value, clause) or (scene.checking and _halved(value, clause))):
             if scene.checking:
                 out.wrong.append(value.fact)
         elif _says(value, here, clause):
@@ -175,6 +175,18 @@ def _runs_on(value: Value, clause: Clause) -> bool:
             if strange and (at > mine[0] or (at > 0 and row[at] not in COMMON and row[at] not in DOMAIN)):
                 return not (at in clause.commas or (at + 1 in clause.commas and at < mine[0]))
     return False
+
+
+def _halved(value: Value, clause: Clause) -> bool:
+    """As in "Otto Berger" for Otto Varga: one of two names is right, and a strange one stands in the other's place."""
+    words = clause.words
+    if len(value.texts) != 2:
+        return False
+    at = next((at for at in clause.capitals if words[at].text in value.texts), -1)
+    beside = words[at + 1] if 0 <= at < len(words) - 1 else None
+    if beside is None or not beside.capital or at + 1 in clause.commas:
+        return False
+    return beside.text not in value.texts and beside.stem not in COMMON and beside.stem not in DOMAIN
 
 
 def _says(value: Value, here: set[str], clause: Clause) -> bool:

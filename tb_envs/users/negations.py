@@ -27,6 +27,7 @@ from .ends import (
     PERSONS,
     PROOFS,
     REFUSED,
+    RULE,
     SAYING,
     TELLS,
     UNVERIFIED,
@@ -37,6 +38,9 @@ from .values import NUMBERS
 from .words import Is, each
 
 _UNDERTAKEN = each("refund cancel disput claim complaint trac recal")
+_FETCHING = each("cal get fetch bring pull")
+_NOT_LEAVING = (["go", "out"], ["go", "through"], ["go", "anywhere"], ["be", "sent"], ["leav", "account"])
+_NOTHING_COMES = (["get", "anything"], ["receiv", "anything"], ["get", "any"])
 _MATURING = each("end matur expir run")
 _HEARING = each("hear read learn sad piti shame")
 _GIVEN = each("as sinc becaus sorri that")
@@ -69,6 +73,8 @@ def negations(clause: Clause, found: set[str]) -> None:
         and not _DEALING.isdisjoint(row[1:4])
     ):
         found.add(REFUSED)  # "we only talk to the guest himself"
+    elif clause.general and not clause.usual and row[0] == "we" and "one" in row[2:4] and row[1] in CAPABLE:
+        found.add(RULE)  # "we only reverse one fee a year"
     if _NEGATIVE.isdisjoint(row):
         return
     for at, word in enumerate(row):
@@ -108,8 +114,13 @@ def negations(clause: Clause, found: set[str]) -> None:
             continue
         if not follow and before in ("can", "could"):
             found.add(REFUSED)
-        if before in ("can", "could") and "back" in follow and "cal" in follow[:2] and "you" not in follow:
-            found.add(REFUSED)  # "the transfer can't be called back"
+        if before in ("can", "could") and "back" in follow and _fetched(follow):
+            found.add(REFUSED)  # "the transfer can't be called back", "we can't get it back for you"
+            continue
+        if before == "wil" and follow[:2] in _NOT_LEAVING:
+            continue  # "the transfer won't go out, I've cancelled it"
+        if before == "wil" and row[at - 2 : at - 1] == ["you"] and follow[:2] in _NOTHING_COMES:
+            found.add(REFUSED)  # "you won't get anything for it"
             continue
         if before == "wil" and follow[:1] == ["see"] and not MONEY.isdisjoint(follow):
             found.add(REFUSED)  # "you won't see your money again"
@@ -178,6 +189,12 @@ def negations(clause: Clause, found: set[str]) -> None:
             continue
         elif verb in CAPABLE or ((verb in DONE_VERBS or verb in LOOK) and before in _MODALS):
             found.add(_inability(clause, at, before))
+
+
+def _fetched(follow: list[str]) -> bool:
+    if _FETCHING.isdisjoint(follow[:2]) or "you" in follow[:3]:
+        return False
+    return follow[:2] not in (["get", "back"], ["be", "back"])
 
 
 def _inability(clause: Clause, at: int, before: str) -> str:

@@ -33,7 +33,7 @@ _IMPLIED = {
 _CONCEPTS = tuple(
     stem_set(words)
     for words in (
-        "cancel cancellation drop annul",
+        "cancel cancellation drop annul stop",
         "dates move reschedule postpone",
         "upgrade suite better deluxe",
         "late later extend longer out",
@@ -71,6 +71,8 @@ def differs(mine: set[str], theirs: set[str]) -> bool:
         return True
     if not _MOVING.isdisjoint(mine):  # "must go up", "put it down"
         mine = mine | ({"rais"} if "up" in mine else {"lower"} if "down" in mine else set[str]())
+    if {"go", "up"} <= theirs or {"go", "down"} <= theirs:
+        theirs = theirs | ({"rais"} if "up" in theirs else {"lower"})
     meant = {at for at, words in enumerate(_CONCEPTS) if mine & words}
     named = {at for at, words in enumerate(_CONCEPTS) if theirs & words}
     return bool(meant and named) and not meant & named

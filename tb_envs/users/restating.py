@@ -37,6 +37,7 @@ _UNITS = each("night room hour day guest person point more for each per")
 _PAID = frozenset(stems("charged paid amount total cost pay expected price"))
 _DISPUTED = _PAID | each("about disput claim recognis question mean talk refer contest")
 _MAY = each("can could may might")
+_COSTING = each("penalti interest los")
 _CHARGES = each("fee charg cost penalti limit pric")
 _PARTLY = each("only free first other rest these remain instead of more")
 _WHOLE = each("whole all total everything entire")
@@ -245,11 +246,15 @@ def _exact(scene: Scene) -> None:
             for value in known.of["amount"]:
                 if value.number is not None and (not hit or value.number == money[at] or scene.names(value)):
                     named = scene.names(value) or value.group in scene.about
-                    told = scene.checking and (
-                        not _DISPUTED.isdisjoint(row)
-                        or len(row) < _SHORT
-                        or (row[at + 1 : at + 2] == ["of"] and "bil" in row[at:])
-                        or any(row[near : near + 2] in _BILLED for near in range(at + 1, min(at + 5, len(row))))
+                    told = (
+                        scene.checking
+                        and _COSTING.isdisjoint(row)
+                        and (
+                            not _DISPUTED.isdisjoint(row)
+                            or len(row) < _SHORT
+                            or (row[at + 1 : at + 2] == ["of"] and "bil" in row[at:])
+                            or any(row[near : near + 2] in _BILLED for near in range(at + 1, min(at + 5, len(row))))
+                        )
                     )
                     if value.contested and not hit and _shown_otherwise(clause, at):
                         scene.out.wrong.append(value.fact)
@@ -275,7 +280,7 @@ def _shown_otherwise(clause: Clause, at: int) -> bool:
         "record" in clause.labels
         and _CHARGES.isdisjoint(row)
         and not clause.hyp < at
-        and ("you" in row or "your" in clause.dets or "it" in row[:at])
+        and ("you" in row or "your" in clause.dets or "it" in row[:at] or "order" in row)
     )
 
 

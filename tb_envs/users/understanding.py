@@ -8,7 +8,7 @@ persona are understood the same at any time.
 from __future__ import annotations
 
 from .asking import mentions, restates
-from .checking import STAFF, beside, claimed, of_a_phone, only_named, others_name, stranger
+from .checking import NAMES, STAFF, beside, claimed, of_a_phone, only_named, others_name, stranger
 from .clauses import Clause, clauses
 from .consents import TAGS, commands
 from .framing import Frame, frame_of
@@ -228,7 +228,7 @@ class Reading:
             return True  # "it's in the system now: departure at 16:00, no fee"
         if "arrives" in ends and clause.row[0] == "you" and not (clause.question or clause.polite):
             return True  # "you may stay until 16:00 on your last day"
-        if stranger(clause, self.before) or others_name(clause):
+        if stranger(clause, self.before) or (others_name(clause) and not self._names_fact(clause, at)):
             return True  # "do you know which colleague it was, and her name?"
         # "the points missing from your account have been added"
         if "done" not in ends or clause.polite or not QUESTION_WORDS.isdisjoint(clause.row):
@@ -240,6 +240,13 @@ class Reading:
             ends.discard("done")
             return False  # "3. Desired check-out time"
         return True
+
+    def _names_fact(self, clause: Clause, at: int) -> bool:
+        """As in "the landlord's name", where that is what a fact of the domain is called."""
+        return any(
+            not span.means.loose and span.means.fact not in NAMES and "nam" in clause.row[span.lo : span.hi]
+            for span in self.found[at]
+        )
 
     def _restated(self, clause: Clause, at: int, ends: set[str]) -> Restated:
         """The customer's values that the clause names rightly or wrongly; what is noted down is no deed."""

@@ -20,6 +20,7 @@ from .words import each
 
 _IT = each("it that one digit")
 _RECEIVING = each("receiv get arriv com")
+_PRESENT = each("current present todai moment run far old")
 _HOMES = stem_set(
     "home street postal post billing residential delivery shipping live house mailing bill invoice parcel letter"
     " postcode zip"
@@ -76,7 +77,13 @@ def wanted(
         before: the clause before it, for what "it" stands for.
         named: the facts that this one names: where it names one outright, "it" can be nothing else.
     """
-    if not found and before is not None and (mood or clause.question) and CODE in lexicon.facts and _of_code(clause, before):
+    if (
+        not found
+        and before is not None
+        and (mood or clause.question)
+        and CODE in lexicon.facts
+        and _of_code(clause, before)
+    ):
         return [(CODE, False)]
     if (
         named
@@ -224,6 +231,9 @@ def _renewed(clause: Clause, fact: str, known: Values) -> str:
         return fact
     if fact == "address" and "email" in known.groups and "addres" in clause.row and _HOMES.isdisjoint(clause.row):
         return "email"
+    if fact == "amount" and "new_amount" in known.groups:
+        present = clause.now or not _PRESENT.isdisjoint(clause.row)
+        return "old_amount" if present and "old_amount" in known.groups else "new_amount"
     if fact == "charge" and "amount" in known.groups and not _SUMS.isdisjoint(clause.row):
         return "amount"  # "the disputed amount"
     if fact == "charge" and "line" in clause.row and not _CALLING.isdisjoint(clause.row):
