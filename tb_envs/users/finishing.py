@@ -27,7 +27,6 @@ from .ends import (
     APPROVED,
     BE,
     CHANGING,
-    CHECKS,
     DEED,
     DONE,
     GENERAL,
@@ -47,7 +46,7 @@ from .ends import (
     TICKET,
     TICKETS,
 )
-from .headlines import HEADLINES, codes, disputes, heads, shut_now
+from .headlines import HEADLINES, codes, disputes, heads, is_check, shut_now
 from .lexicon import BOOKKEEPING, DONE_VERBS, PENDING_VERBS, PLAIN_PAST, THIRD, WEAK_DONE
 from .phrases import stem_set
 from .records import DATA, THINGS, of_data, strange
@@ -276,7 +275,7 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
     if rest[:1] == ["to"] and rest[1:2] and rest[1] in _STRANGERS:
         return  # "they were credited to someone else's account"
     if (
-        _checking(rest)
+        is_check(rest)
         or (BOOKKEEPING.intersection(rest[:4]) and rest[:2] != ["out", "of"])
         or (BOOKKEEPING.intersection(row[max(0, at - 4) : at]) and not agent and row[at - 1] not in ACTORS)
     ):
@@ -395,11 +394,3 @@ def past(clause: Clause, at: int) -> bool:
     if text in _SAME and at and clause.row[at - 1] in _BEFORE_BASE:
         return False
     return text.endswith("ed") or text in PLAIN_PAST
-
-
-def _checking(rest: list[str]) -> bool:
-    """The object is a check, not a check-in."""
-    return any(
-        word in CHECKS and not (word == "check" and rest[at + 1 : at + 2] in (["in"], ["out"]))
-        for at, word in enumerate(rest[:4])
-    )

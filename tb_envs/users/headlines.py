@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from .clauses import Clause
 from .elsewhere import third, with_others
+from .ends import CHECKS
 from .phrases import stem_set
 from .records import THINGS
 from .words import each
@@ -68,3 +69,11 @@ def heads(clause: Clause, at: int) -> bool:
     while start < at and row[start] in _PRELUDE:
         start += 1
     return at - start < 7 and not _TOPICS.isdisjoint(row[start:at]) and (at < 7 or row[at - 1] in _TOPICS)
+
+
+def is_check(rest: list[str]) -> bool:
+    """The object is a check, not a check-in."""
+    return any(
+        word in CHECKS and not (word == "check" and rest[at + 1 : at + 2] in (["in"], ["out"]))
+        for at, word in enumerate(rest[:4])
+    )
