@@ -123,7 +123,7 @@ def outcomes(clause: Clause) -> set[str]:
         and not (row[at] == "do" and clause.words[at].text != "did")
         and clause.words[min(at + 1, len(row) - 1)].text not in ("had", "bill", "bills")
         and row[at + 1 : at + 3] != ["wil", "not"]
-        and not (row[at] == "pending" and "was" in row[at - 2 : at])
+        and not (row[at] == "pending" and ("was" in row[at - 2 : at] or "transfer" in row[:at]))
         and not (row[at] == "mak" and row[at - 1 : at] in (["i"], ["we"]))
         and (row[at + 1 : at + 2] != ["wil"] or row[at + 2 : at + 3] not in _WANTS)
     ):
