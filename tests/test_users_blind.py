@@ -1,6 +1,7 @@
 """The scripted customer against utterances by people who saw only the customers' descriptions, never the engine.
 
-The rows are kept as they were written. Sets named ``blind_set`` were mended after their first sight, ``unmended`` ones
+The rows are kept as they were written; those of sets named ``bank_`` are said to customers of a bank, the others to
+guests of a hotel. Sets named ``_set`` were mended after their first sight, ``unmended`` ones
 were not, so only the latter say how a new writer is understood. `disputed.json` beside them names the few whose
 expectation a second reader did not share, with the reason, and they count as wrong nowhere and as right nowhere. "You
 want it cancelled, right?" may be answered by a consent. Whatever the rows say, no answer may name a fact that was
@@ -15,16 +16,17 @@ from typing import Any
 
 import pytest
 from user_personas import PERSONAS
+from user_personas_bank import PERSONAS as CLIENTS
 
-from tb_envs.authoring.persona import Known
+from tb_envs.authoring.persona import Known, Persona, Vocabulary
 from tb_envs.registration import load_domain
 from tb_envs.users.scripted import ScriptedUser
 
 DATA = Path(__file__).parent / "data" / "users"
-VOCABULARY = load_domain("hotel").vocabulary
-SETS = sorted(path.stem for path in DATA.glob("blind_set*.json"))
-FLOORS = {"unmended_set4": 0.98, "odd_wordings": 0.72}
-"""Other sets, and the share below which something has been lost: one that nothing was mended after, and one of wordings
+HOTEL, BANK = load_domain("hotel").vocabulary, load_domain("banking").vocabulary
+SETS = sorted(path.stem for pattern in ("blind_set*.json", "bank_set*.json") for path in DATA.glob(pattern))
+FLOORS = {"unmended_set4": 0.98, "odd_wordings": 0.72, "bank_unmended1": 0.90}
+"""Other sets, and the share below which something has been lost: two that nothing was mended after, and one of wordings
 that are odd on purpose, mended in part (52 % at first sight)."""
 
 
@@ -37,9 +39,15 @@ def disputed() -> dict[str, dict[str, str]]:
     return json.loads(path.read_text("utf-8")) if path.exists() else {}
 
 
-def wrong(row: dict[str, Any]) -> list[str]:
+def people(name: str) -> tuple[dict[str, Persona], Vocabulary | None]:
+    """The customers whom the rows of a set are said to, and the words of their business."""
+    return (CLIENTS, BANK) if name.startswith("bank_") else (PERSONAS, HOTEL)
+
+
+def wrong(row: dict[str, Any], name: str = "") -> list[str]:
     """What the customer's answer has against the row's expectation, in words."""
-    user = ScriptedUser(PERSONAS[row["persona"]], VOCABULARY, seed=7)
+    personas, vocabulary = people(name)
+    user = ScriptedUser(personas[row["persona"]], vocabulary, seed=7)
     user.opening()
     for earlier in row.get("before", []):
         user.reply(earlier)
@@ -78,7 +86,7 @@ def _listed(value: Any) -> list[str]:
 def test_right_intent_on_what_strangers_wrote(name: str) -> None:
     set_aside = disputed().get(name, {})
     counted = [(n, row) for n, row in enumerate(rows(name)) if str(n) not in set_aside]
-    faults = {n: found for n, row in counted if (found := wrong(row))}
+    faults = {n: found for n, row in counted if (found := wrong(row, name))}
     share = 1 - len(faults) / len(counted)
     shown = "\n".join(f"{n}: {rows(name)[n]['say'][:160]!r} -> {found}" for n, found in faults.items())
     assert share >= FLOORS.get(name, 0.98), f"{share:.1%} of {len(counted)} right\n{shown}"
@@ -87,9 +95,10 @@ def test_right_intent_on_what_strangers_wrote(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*SETS, *FLOORS])
 def test_nothing_is_leaked_or_invented(name: str) -> None:
+    personas, vocabulary = people(name)
     for row in rows(name):
-        persona = PERSONAS[row["persona"]]
-        user = ScriptedUser(persona, VOCABULARY, seed=3)
+        persona = personas[row["persona"]]
+        user = ScriptedUser(persona, vocabulary, seed=3)
         said = user.opening().text
         for text in (*row.get("before", []), row["say"]):
             reply = user.reply(text)
@@ -105,9 +114,10 @@ def test_nothing_is_leaked_or_invented(name: str) -> None:
 
 @pytest.mark.parametrize("name", SETS)
 def test_a_message_may_break_off_anywhere(name: str) -> None:
+    personas, vocabulary = people(name)
     for row in rows(name)[::8]:
         words = row["say"].split()[:40]
         for end in range(1, len(words) + 1):
-            user = ScriptedUser(PERSONAS[row["persona"]], VOCABULARY, seed=3)
+            user = ScriptedUser(personas[row["persona"]], vocabulary, seed=3)
             assert user.reply(" ".join(words[:end])).text
             assert user.reply(" ".join(words[-end:])).text

@@ -13,7 +13,7 @@ from .loosely import directly, in_list, meant
 from .narrowing import COMING, EITHER, LEAVING, end_meant, which_end
 from .passing import anothers, beside, naming, to_phone, unseen
 from .phrases import Node, Span, longest, stem_set
-from .vocabulary import Mention
+from .vocabulary import CODE, CODES, Mention
 from .wishing import BLOCKING, commanded
 from .words import Is, each
 
@@ -58,6 +58,8 @@ def mentions(clause: Clause, tree: Node, own: Node | None) -> list[Span]:
     found = longest(tree, clause.row, own)
     if not found:
         return found
+    if "number" in clause.row and any(span.means.coded for span in found):
+        found = [one for span in found for one in _uncoded(clause, span, tree)]
     if "in" in clause.row:  # "in the e-mail we sent you"
         found = [
             s
@@ -101,6 +103,27 @@ def mentions(clause: Clause, tree: Node, own: Node | None) -> list[Span]:
             texts = [token.text for token in clause.words[span.lo : span.hi]]
             found[at] = span._replace(means=span.means.among(texts))
     return found
+
+
+def _uncoded(clause: Clause, span: Span, tree: Node) -> list[Span]:
+    """The span itself where a code is spoken of; what its words ask for without one else."""
+    if not span.means.coded or not CODES.isdisjoint(token.text for token in clause.words[span.lo : span.hi]):
+        return [span]
+    out: list[Span] = []
+    lo, row = span.lo, clause.row
+    while lo < span.hi:
+        node, hi, end, means = tree.get(row[lo]), lo + 1, lo + 1, None
+        while node is not None and hi <= span.hi:
+            here: Mention | None = node.get(None)
+            here = here.plain if here and here.coded else here
+            if here:
+                end, means = hi, here
+            node = node.get(row[hi]) if hi < span.hi else None
+            hi += 1
+        if means:
+            out.append(Span(lo, end, means))
+        lo = end
+    return out
 
 
 def _plain(span: Span, clause: Clause, before: Span) -> bool:
@@ -153,7 +176,8 @@ def asked(clause: Clause, found: list[Span], mood: bool, consents: bool) -> list
         ):
             continue
         if mention.loose and (
-            (row[max(0, lo - 2) : lo] in _RELATIVE and span is not found[0]) or words[lo].text in ("code", "codes")
+            (row[max(0, lo - 2) : lo] in _RELATIVE and span is not found[0])
+            or (words[lo].text in ("code", "codes") and mention.fact != CODE)
         ):
             continue
         if det != "your" and unseen(clause, span):

@@ -11,6 +11,7 @@ from .lexicon import ASK_VERBS, LABELS, QUESTION_WORDS, STARTERS
 from .phrases import compiled, labels_of
 from .spelling import DETERMINERS, POLITE
 from .words import (
+    AGAIN,
     ALWAYS_SPLIT,
     DETERMINER,
     HEDGE,
@@ -81,6 +82,8 @@ class Clause:
     """Where a colon stood before the word."""
     question: bool = False
     now: bool = False
+    again: bool = False
+    """It has an "again": what it tells was otherwise before."""
     thus: bool = False
     """It began with "so" after another clause of the sentence."""
     general: bool = False
@@ -97,6 +100,8 @@ class Clause:
     """It began with "but"."""
     cause: bool = False
     """It began with "because"."""
+    recognises: bool = False
+    """It asks whether the customer recognises what is spoken of."""
     hyp_word: str = ""
     """The word that makes it so ("if", "once"), in this clause or in one before it."""
 
@@ -284,6 +289,8 @@ def clauses(text: str) -> list[Clause]:
             det = gap = ""
         elif part == NOW:
             clause.now = True
+        elif part == AGAIN:
+            clause.again = True
         elif part == RULE:
             clause.general = True
             clause.usual = clause.usual or word != "only"

@@ -157,7 +157,7 @@ def _worded(clause: Clause) -> bool:
         word in _LEAVE and clause.dets[near] == "your" for near, word in enumerate(row)
     ):
         return True
-    if at is None or (row[0] == "to" and at < 2):
+    if at is None or (row[0] == "to" and at < 2) or (at and row[at - 1] in _NOUNS and row[at] == "consent"):
         return False  # "to proceed, please provide …"
     rest = row[at:]
     if rest[:2] == ["if", "you"] or (not at and row[0] in _INVERTED and row[1:2] and row[1] in _INVERTS):
@@ -245,7 +245,7 @@ PLEAS = _LEAVE | _TAKING
 _AGENTS = each("i we")
 _WHETHER = each("whether if")
 _REQUESTS = stem_set("request ask need require seek await want")
-_NOUNS = each("booking confirmation email surname card")
+_NOUNS = each("booking confirmation email surname card mum mother father parent guardian aunt holder")
 _NOT_A_DEAL = each("in to keep bear what")
 _NEGATED = each("not never")
 _PAPERS = (["number"], ["email"], ["letter"], ["mail"], ["message"], ["slip"])

@@ -95,6 +95,19 @@ class Courtesy(Voice):
             self._say(LINES["no_idea_why"])
             self._act("acknowledged")
 
+    def _sure(self, verdict: str) -> None:
+        """As in "So you want to cancel, is that right?"."""
+        if verdict == "unknown":
+            self._say(LINES["unknown"])
+            self._act("unknown")
+        elif verdict == "corrected":
+            self._say(LINES["that_is_wrong"])
+            self._say(self._errands[0].opens)
+            self._act("corrected:request")
+        else:
+            self._say(LINES["yes_right"])
+            self._act("confirmed:request")
+
     def _ask_back(self) -> None:
         self._confused += 1
         if self._confused >= LEAVES:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from .clauses import Clause
 from .ends import (
     ANSWERS,
+    APPROVED,
     ARRIVE,
     ARRIVES,
     DONE,
@@ -23,7 +24,8 @@ from .ends import (
     WAIT,
     WORK,
 )
-from .finishing import FINITE, finished, past
+from .finishing import finished, past
+from .headlines import FINITE
 from .lexicon import DONE_VERBS, PENDING_VERBS, THIRD
 from .phrases import stem_set
 from .records import strange
@@ -186,6 +188,9 @@ def _planned(clause: Clause, at: int, found: set[str]) -> None:
     before = row[max(0, at - 5) : at]
     if before[-2:] in _ABLE and not _WAS.isdisjoint(before) and "not" not in before and not strange(clause, at):
         found.add(DONE)  # "I was able to release the rooms", "we have managed to move it"
+        return
+    if before[-2:] == ["decid", "to"] and ("i" in before or "we" in before) and "not" not in before:
+        found.add(APPROVED)  # "we have decided to waive it"
         return
     if _ACTORS.isdisjoint(before) or not _BARS.isdisjoint(before):
         return

@@ -62,7 +62,8 @@ def confirms(clause: Clause, at: int) -> bool:
 def long_ago(clause: Clause, at: int) -> bool:
     """Whether something unnamed was done, or something booked or confirmed, in a month or on a day gone by."""
     row = clause.row
-    if row[0] in _FORMER or not _ONCE.isdisjoint(row[at + 1 : at + 3]):
+    once = row[at + 1 : at + 3] if row[at + 1 : at + 2] != ["before"] else row[at + 1 :] if at + 2 == len(row) else ()
+    if row[0] in _FORMER or not _ONCE.isdisjoint(once):
         return True  # "your previous stay was cancelled", "it was changed once before"
     first = next((near for near in range(at) if row[near] in ("was", "were")), at)
     if once_upon(clause, first):

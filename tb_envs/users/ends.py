@@ -66,7 +66,7 @@ LACKING = stem_set(
     "room rooms availability space vacancy option possibility way authority right permission suite authorisation"
 )
 PROOFS = stem_set("guest holder verification verify identity proof authorisation identification consent")
-PERSONS = stem_set("guest holder owner booker himself herself cardholder policyholder")
+PERSONS = stem_set("parent parents guardian mum guest holder owner booker himself herself cardholder policyholder")
 GATES = each("without unles until til before")
 TELLS = each("i we you he she it they is are hav can know be was were receiv get")
 INSISTING = stem_set(
@@ -86,7 +86,7 @@ ARRIVE = stem_set("receive see get find have")
 CHECKS = stem_set("verification check identity security review search lookup code")
 REPORTS = stem_set("complaint feedback report dispute claim incident preference")
 CHANGING = stem_set(
-    "switch swap change adjustment exception amendment correction refund update arrangement modification"
+    "switch swap change adjustment exception amendment correction refund update arrangement modification increase raise"
 )
 TICKETS = stem_set("ticket case request enquiry")
 GENERAL = stem_set("process issue send make refund pay handle apply calculate credit return")

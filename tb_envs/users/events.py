@@ -11,6 +11,7 @@ from .ends import ARRIVES, BE, DEED, DONE, MODAL, PENDING, REFUSED
 from .lexicon import DONE_VERBS, LOOK, PLAIN_PAST, THIRD
 from .phrases import stem_set
 from .records import MONEYS, THINGS, of_data
+from .returning import OBJECTS, STILL, get_back, goes_back, got_back, has_back
 from .words import Is, each
 
 _PRELUDE = each("good great new okai alright hello hi yes yep so and also thank perfect updat done well right sur then")
@@ -36,12 +37,9 @@ NEUTRAL = stem_set(
 )
 """Deeds of which none is what a customer asks for, and verbs too general to tell."""
 _AMBIGUOUS = each("given set put cut pulled noted provided confirmed taken made done")
-_OBJECTS = THINGS | each("it that those them one al both you earlier first later full whol")
-_GONE = each("void off gone back yours away removed history")
+_GONE = each("void off gone back yours away removed history dead")
 _STANDS = each("count show appear stand read display reflect sit run")
 _PLACES = stem_set("inbox mailbox mail email account card bill folio statement balance pocket")
-_BACKWARD = each("com go flow travel return find")
-_STILL = each("not never no nothing still pending wil")
 _COUNTED = ("counted", "included", "there", "visible", "listed", "recorded", "registered", "complete")
 _ALLOWED = each("keep stai leav us hav remain sleep depart check")
 _GOODS = THINGS - each("it that they them al both everything one first second all hour arriv depart")
@@ -65,7 +63,7 @@ _LAPSED = stem_set("time chance deadline window period option possibility opport
 _LEFT = _LAPSED | stem_set("suite room rooms deluxe")
 _POOLS = stem_set("pool inventory stock block sale")
 _STATIVE = _STANDS | each("is are")
-_IRREGULAR = PLAIN_PAST | _STRUCK | _VANISHED
+_IRREGULAR = PLAIN_PAST | _STRUCK | _VANISHED | {"got", "held", "had"}
 _HOURS = each("one two three four five six noon midday midnight")
 _FIGURES = (Is.TIME, Is.DATE, Is.NUMBER)
 _AGREED = (["it", "is", "all"], ["it", "is", "agre"], ["that", "is", "agre"])
@@ -82,7 +80,7 @@ def told(clause: Clause, found: set[str]) -> None:
     if row[0] in ("i", "we") and _sends(clause):
         found.add(PENDING)
         return
-    if _OBJECTS.isdisjoint(row) and not clause.values:
+    if OBJECTS.isdisjoint(row) and not clause.values:
         if len(row) < 6 and (row[-1] in _MUST_STAY or row[-1] in _TRAILING) and _stays(clause):
             found.add(REFUSED)
         if "been" in row and _deed(clause):
@@ -92,7 +90,7 @@ def told(clause: Clause, found: set[str]) -> None:
     if past and (_headline(clause) or (row == ["it", "work"] and clause.words[1].text == "worked")):
         found.add(DONE)
         return
-    if (past and (_by_nobody(clause) or _gone(clause))) or _is_so(clause):
+    if (past and (_by_nobody(clause) or _gone(clause) or got_back(clause))) or _is_so(clause):
         found.add(DONE)
     elif past and row[0] in ("i", "we") and row[-1] == "list" and "you" in row:
         found.add(PENDING)  # "I've noted you on the late check-out list"
@@ -101,7 +99,7 @@ def told(clause: Clause, found: set[str]) -> None:
     elif (len(row) < 6 and _stays(clause)) or (("not" in row or "no" in row) and _never(clause)):
         found.add(REFUSED)
     elif (row[:3] in _AGREED and "agre" in row[2:4]) or (
-        "you" in row and (_owes(row) or _may(clause) or _get_back(clause))
+        "you" in row and (_owes(row) or _may(clause) or get_back(clause))
     ):
         found.add(ARRIVES)
 
@@ -121,8 +119,10 @@ def _is_so(clause: Clause) -> bool:
     return (
         (not _STATIVE.isdisjoint(row) and _state(clause))
         or ("hav" in row and _foreign(clause))
-        or ("back" in row and _back(row))
+        or ("back" in row and goes_back(row))
         or ("longer" in row and _ceased(row))
+        or (row[:2] == ["you", "hav"] and has_back(clause))
+        or (clause.thus and row[:2] == ["i", "could"] and row[2:3] != [] and row[2] in DONE_VERBS)
         or (clause.now and _now(clause))
         or (clause.words[-1].text == "yours" and len(row) < 5 and row[-2] in _GOODS)
     )
@@ -141,7 +141,7 @@ def _by_nobody(clause: Clause) -> bool:
             and text not in _AMBIGUOUS
         ):
             rest = row[at + 1 :]
-            thing = not _OBJECTS.isdisjoint(rest[:5]) or any(token.kind is Is.AMOUNT for token in words[at + 1 :])
+            thing = not OBJECTS.isdisjoint(rest[:5]) or any(token.kind is Is.AMOUNT for token in words[at + 1 :])
             return thing and not clause.dets[at] and not of_data(clause, at) and "not" not in rest
         if word not in _PRELUDE and at not in clause.commas:
             return False
@@ -156,7 +156,7 @@ def _deed(clause: Clause) -> bool:
         if not words[at].text.endswith("ed") or (row[at] in NEUTRAL and not anew) or clause.dets[at]:
             continue
         before = row[max(0, at - 4) : at - 1] if anew else row[max(0, at - 3) : at]
-        if not _STILL.isdisjoint(row[:at]) or not MODAL.isdisjoint(before) or "you" in before:
+        if not STILL.isdisjoint(row[:at]) or not MODAL.isdisjoint(before) or "you" in before:
             return False
         if before[-1] == "been" and "to" not in before:
             return not of_data(clause, at) and not of_the_house(clause, at)
@@ -219,7 +219,7 @@ def _gone(clause: Clause) -> bool:
             if before[-4:-1] == ["you", "do", "not"]:
                 before = before[:-4]  # "the rooms you don't need went back into sale"
             landed = not _GOODS.isdisjoint(before) or any(token.kind in (Is.AMOUNT, Is.NUMBER) for token in words[:at])
-            return landed and _STILL.isdisjoint(before) and MODAL.isdisjoint(before) and "you" not in before
+            return landed and STILL.isdisjoint(before) and MODAL.isdisjoint(before) and "you" not in before
     return False
 
 
@@ -242,7 +242,7 @@ def _now(clause: Clause) -> bool:
     if row[0] != "you" and not {"is", "are"}.isdisjoint(row[1:5]):  # "all missing nights are now counted"
         at = next(at for at in range(1, 5) if row[at] in ("is", "are"))
         return not MONEYS.isdisjoint(row[:at]) and clause.words[-1].text in _COUNTED
-    if row[0] != "you" or not clause.values or not _STILL.isdisjoint(row):
+    if row[0] != "you" or not clause.values or not STILL.isdisjoint(row):
         return False
     return not _STAYING.isdisjoint(row[1:3]) and MODAL.isdisjoint(row)
 
@@ -251,6 +251,8 @@ def _ceased(row: list[str]) -> bool:
     """As in "the stay no longer exists", "the bill no longer shows them"."""
     for at, word in enumerate(row[:-2]):
         if word == "no" and row[at + 1] == "longer":
+            if row[at + 2 : at + 4] in (["be", "used"], ["be", "charg"]):
+                return "card" in row[:at]
             return at > 0 and row[at + 2] in _EXISTING and not THINGS.isdisjoint(row[:at])
     return False
 
@@ -300,7 +302,7 @@ def _foreign(clause: Clause) -> bool:
             thing = row[at + 1 : at + 5]
             verb = clause.words[at].text
             return (
-                not _OBJECTS.isdisjoint(thing)
+                not OBJECTS.isdisjoint(thing)
                 and not (verb.endswith("ed") or verb in PLAIN_PAST)
                 and verb not in ("change", "refund", "credit", "release", "order", "issue")
                 and not of_data(clause, at)
@@ -318,7 +320,7 @@ def _state(clause: Clause) -> bool:
         subject = row[:at]
         if subject[-4:-1] == ["you", "do", "not"]:
             subject = subject[:-4]  # "the rooms you don't need are back with us"
-        if not _STILL.isdisjoint(subject) or not MODAL.isdisjoint(subject) or row[0] in ("what", "where", "how"):
+        if not STILL.isdisjoint(subject) or not MODAL.isdisjoint(subject) or row[0] in ("what", "where", "how"):
             return False
         amount = any(token.kind in (Is.AMOUNT, Is.NUMBER) for token in words[:at])
         if (THINGS.isdisjoint(subject) and not amount) or not _LAPSED.isdisjoint(subject):
@@ -327,34 +329,19 @@ def _state(clause: Clause) -> bool:
         rest = rest[: rest.index("and")] if "and" in rest else rest
         if rest[:2] in (["no", "longer"], ["no", "more"], ["not", "more"], ["not", "longer"]):
             return word in BE and rest[2:3] in (["on"], ["in"], ["there"])
-        if not _STILL.isdisjoint(rest):
+        if not STILL.isdisjoint(rest):
             return False
         texts = [token.text for token in words[at + 1 : at + 3]]
         if word in BE and not _GONE.isdisjoint(texts[: 1 + (texts[:1] == ["all"])]):
-            return rest[:2] != ["back", "in"] or not _POOLS.isdisjoint(rest)
+            return rest[:2] != ["back", "in"] or not _POOLS.isdisjoint(rest) or rest[2:3] in (["account"], ["balance"])
         if word == "count":
             return clause.now and at + 1 == len(row) and not MONEYS.isdisjoint(subject)  # "all four nights now count"
         mine = any(
             here in _PLACES and "your" in clause.dets[at + 2 : at + 2 + near] for near, here in enumerate(rest[:4])
         )
-        landed = not MONEYS.isdisjoint(subject) or not _COPIES.isdisjoint(subject)
+        landed = not MONEYS.isdisjoint(subject) or not _COPIES.isdisjoint(subject) or subject == ["it"]
         return mine and rest[0] in ("in", "on", "at", "back") and landed and (clause.now or rest[0] == "in")
     return False
-
-
-def _back(row: list[str]) -> bool:
-    """As in "the difference goes back to your card", "the money come back to you"."""
-    if "back" not in row[1:]:
-        return False
-    at = row.index("back", 1)
-    before = row[:at]
-    return (
-        row[at - 1] in _BACKWARD
-        and not MONEYS.isdisjoint(before)
-        and MODAL.isdisjoint(before)
-        and _STILL.isdisjoint(before)
-        and row[at + 1 : at + 2] in (["to"], ["on"], ["onto"], [])
-    )
 
 
 def _stays(clause: Clause) -> bool:
@@ -364,20 +351,6 @@ def _stays(clause: Clause) -> bool:
         row = row[: next((at for at in range(len(row) - 1, -1, -1) if row[at] not in _TRAILING), -1) + 1]
     return (
         1 < len(row) < 6 and row[-1] in _MUST_STAY and not _COSTS.isdisjoint(row[:-1]) and not MODAL.intersection(row)
-    )
-
-
-def _get_back(clause: Clause) -> bool:
-    """As in "so that you get back USD 132"."""
-    row = clause.row
-    at = row.index("get") if "get" in row else 0
-    return (
-        at > 0
-        and row[at - 1] == "you"
-        and "back" in row[at + 1 : at + 6]
-        and any(token.kind is Is.AMOUNT for token in clause.words[at:])
-        and MODAL.isdisjoint(row[:at])
-        and _STILL.isdisjoint(row[:at])
     )
 
 

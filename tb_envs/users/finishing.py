@@ -27,7 +27,6 @@ from .ends import (
     APPROVED,
     BE,
     CHANGING,
-    CHECKS,
     DEED,
     DONE,
     GENERAL,
@@ -47,26 +46,15 @@ from .ends import (
     TICKET,
     TICKETS,
 )
+from .headlines import HEADLINES, codes, disputes, heads, is_check, shut_now
 from .lexicon import BOOKKEEPING, DONE_VERBS, PENDING_VERBS, PLAIN_PAST, THIRD, WEAK_DONE
 from .phrases import stem_set
 from .records import DATA, THINGS, of_data, strange
 from .words import Is, each
 
-_HEADLINES = stem_set(
-    "issued processed refunded credited released removed reversed waived posted cancelled made sent changed moved"
-    " booked confirmed added corrected updated upgraded extended completed"
-)
-_SUBJECTS = each("i we you they he she it that not no if")
-_PRELUDE = each("good great new okai alright hello hi yes so and also thank perfect updat short quick")
-_TOPICS = stem_set(
-    "refund booking stay fee charge charges cancellation rooms nights points money amount item usd change upgrade"
-    " invoice dates request room payment correction email"
-)
 _OTHERS = each("them him her")
-FINITE = each("is are was not can would wil cost mean hav")
 _WE = each("i we")
 _USUAL = each("standard usual regular normal ordinari original")
-_RULED = each("les within before after later carri incur attract than without")
 _NOBODY = each("nobodi noon")
 _DRAFTS = stem_set("aside draft provisionally placeholder tentatively provisional tentative")
 _PUT = each("put set add plac list note enter")
@@ -104,8 +92,17 @@ _ELSEWHERE = stem_set("hotel property house branch chain")
 _ERRANDS = CASES | each("chang cancel wish")
 _GIVING = each("send giv brought bring tak mail email")
 _BESIDE = each("next besid where asid apart front there open")
-_SHUT = each("lock block freez")
-_OFF = each("off back")
+_SHUT = each("lock block freez break stop")
+"""What befalls things, too, when nobody did it."""
+_PASSING_ON = stem_set("send text email message dispatch issue generate forward create deliver give trigger")
+_STARTING = each("send start fil initiat launch request issu")
+_RECALLS = each("recal trac")
+_HALTED = each("stop end break paus resum trac")
+_AT_HALT = each("there at here for in with when")
+_RAISED = each("limit order amount sum usd overdraft")
+_CREDITED = each("credit grant giv pay")
+_PAID_OUT = each("back out into")
+_OFF = each("off back out")
 _DOORS = stem_set("spa pool gym restaurant bar desk office kitchen garage terrace sauna lounge lobby reception")
 _AWAY = each("off out away down")
 _CUT = each("drop strik struck knock secur strike trim")
@@ -127,6 +124,8 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
     aux = ""
     for back in range(at - 1, max(-1, at - 8), -1):
         here = row[back]
+        if aux and back + 1 in clause.commas:
+            break  # "the money will stay in your account, the transfer is cancelled"
         if here == "need" and back > 1 and row[back - 1] in ("not", "you"):
             break  # "the rooms you don't need have been cancelled"
         if here in MODAL or (here == "to" and row[back + 1] in ("be", "hav")):
@@ -179,6 +178,10 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
         return
     if (agent or been) and at + 1 < len(row) and ours(clause, at, rest):
         return  # "we changed our booking system", "the suite has been given a new bathroom"
+    if word in _PASSING_ON and (codes(clause) or rest[1:3] == ["to", "phone"]):
+        return  # "a passcode was sent to your phone"
+    if clause.words[at].text == "filled" or row[at - 1 : at] == ["being"]:
+        return  # "I have filled in the form", "it is being carried out"
     if row[0] in _RELATIVE and not (agent or aux or been):
         return  # "…, who handle requests made by representatives"
     if future:
@@ -192,9 +195,13 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
         elif word in DONE_VERBS:
             found.add(NOT_YET)
         return
-    if you or not _NOBODY.isdisjoint(rest) or not _USUAL.isdisjoint(rest[:3]):
+    if (
+        you
+        or not _NOBODY.isdisjoint(rest[: rest.index("and")] if "and" in rest else rest)
+        or not _USUAL.isdisjoint(rest[:3])
+    ):
         return
-    if not _DRAFTS.isdisjoint(rest):
+    if not _DRAFTS.isdisjoint(rest) and word not in _CREDITED:
         found.add(NOT_YET)
         return
     if word in _SETTING and rest[:1] == ["you"] and rest[1:2] in (["through"], ["on"]) and "list" not in rest:
@@ -208,6 +215,12 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
         return
     if word == "send" and "question" in rest:
         found.add(TICKET)
+        return
+    if word in _STARTING and not _RECALLS.isdisjoint(rest[:3] or row[:at]) and (agent or been):
+        found.add(TICKET)  # "I've sent the recall", "a trace has been started": others have to answer
+        return
+    if (agent or been) and (word in _FILING or word in _LODGING) and disputes(clause, at, rest):
+        found.add(DONE)  # "I've raised a dispute": what was asked, not a claim that others decide on
         return
     if word in _FILING and with_others(clause, at):
         found.add(PENDING)
@@ -262,7 +275,7 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
     if rest[:1] == ["to"] and rest[1:2] and rest[1] in _STRANGERS:
         return  # "they were credited to someone else's account"
     if (
-        _checking(rest)
+        is_check(rest)
         or (BOOKKEEPING.intersection(rest[:4]) and rest[:2] != ["out", "of"])
         or (BOOKKEEPING.intersection(row[max(0, at - 4) : at]) and not agent and row[at - 1] not in ACTORS)
     ):
@@ -272,6 +285,7 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
         and clause.labels["record"] < at
         and not (agent and ("hav" in row[:at] or (row[at - 1] == "and" and rest[:1] and rest[0] in _THAT_ALL)))
         and not (been and row[clause.labels["record"]] == "you")
+        and not (word == "pay" and rest[:1] and rest[0] in _PAID_OUT)
     ):
         return
     if word == "confirm" and not (agent or aux or been) and confirms(clause, at):
@@ -279,8 +293,8 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
         return  # "suite confirmed for your stay"
     if word == "confirm" and (agent or not aux or rest[:1] == ["by"] or PERSONAL.intersection(row[:at])):
         return
-    headline = _heads(clause, at)
-    if word in WEAK_DONE and not (headline and word in _HEADLINES):
+    headline = heads(clause, at)
+    if word in WEAK_DONE and not (headline and word in HEADLINES):
         if word == "mak" and not CHANGING.intersection((*rest, *row[:at])) and not (agent and "booking" in rest):
             return
         if word == "tak" and not {"off", "out", "away", "care", "down", "back"} & set(rest):
@@ -291,19 +305,26 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
         told = told or (bool(aux) and word != "mak" and not _OFF.isdisjoint(rest[:2]))
         told = told or (aux in ("was", "were") and word in _CUT and not THINGS.isdisjoint(row[:at]))
         if not been and word in ("rais", "plac", "hand", "accept", "open"):
-            told = False
+            told = word == "rais" and agent and not _RAISED.isdisjoint(rest)  # "I've raised your limit"
         if word == "return" and not been:
             told = any(token.kind is Is.AMOUNT or token.stem in FUNDS for token in clause.words)
         told = told or (word == "tak" and not _AWAY.isdisjoint(rest) and by_staff(clause, at, rest))
+        told = told or (word == "rais" and aux == "is" and at == len(row) - 1)
         if not told and not (word == "confirm" and aux):
             return
-        if word in ("pay", "plac") and not agent and not (word == "pay" and "back" in rest[:3]):
+        if (
+            word in ("pay", "plac")
+            and not agent
+            and not (word == "pay" and (not _PAID_OUT.isdisjoint(rest[:3]) or (been and not rest)))
+        ):
             return
     if word == "bring" and _BROUGHT.isdisjoint(rest):
         return
     if word == "carri" and "out" not in rest:
         return
-    if word in _SHUT and not (agent or been):
+    if word in _HALTED and not (been or aux) and (not rest or rest[0] in _AT_HALT):
+        return  # "so I stopped there"
+    if word in _SHUT and not (agent or been or heads(clause, at) or shut_now(clause, at, aux)):
         return  # "the account got locked", "the rooms are all still blocked"
     if word == "book" and not (agent or been or clause.now or (aux == "is" and at == len(row) - 1)):
         return
@@ -332,7 +353,8 @@ def finished(clause: Clause, at: int, found: set[str]) -> None:
         or (at < 6 and by_staff(clause, at, rest))
     ):
         return
-    if (aux in ("is", "are") and not been and (rest[:1] == ["under"] or row[0] == "which" or word == "print")) or (
+    under = rest[:1] == ["under"] and "number" not in rest[1:3]
+    if (aux in ("is", "are") and not been and (under or row[0] == "which" or word == "print")) or (
         word in _SETTING and not _BESIDE.isdisjoint(rest[:3])
     ):
         return  # "it is registered under the name of Berg", "I've put it next to the list"
@@ -366,30 +388,9 @@ def _object(clause: Clause, at: int) -> list[str]:
     return rest
 
 
-def _heads(clause: Clause, at: int) -> bool:
-    """As in "Refund made, full amount", "Good news: fee of USD 20 waived": a deed told without its helping verb."""
-    row = clause.row
-    if row[at] not in _HEADLINES or not FINITE.isdisjoint(row[:at]) or not _SUBJECTS.isdisjoint(row[:at]):
-        return False
-    if not _RULED.isdisjoint(row[at + 1 : at + 3]):
-        return False  # "changes made less than a week ahead carry a fee"
-    start = max((comma for comma in clause.commas if comma < at), default=0)
-    while start < at and row[start] in _PRELUDE:
-        start += 1
-    return at - start < 7 and not _TOPICS.isdisjoint(row[start:at]) and (at < 7 or row[at - 1] in _TOPICS)
-
-
 def past(clause: Clause, at: int) -> bool:
     """Whether the verb at `at` is a past form."""
     text = clause.words[at].text
     if text in _SAME and at and clause.row[at - 1] in _BEFORE_BASE:
         return False
     return text.endswith("ed") or text in PLAIN_PAST
-
-
-def _checking(rest: list[str]) -> bool:
-    """The object is a check, not a check-in."""
-    return any(
-        word in CHECKS and not (word == "check" and rest[at + 1 : at + 2] in (["in"], ["out"]))
-        for at, word in enumerate(rest[:4])
-    )

@@ -15,6 +15,7 @@ from .grasping import (
     CHECKING,
     FRAMES,
     FRAMING,
+    STATING,
     called_it,
     cleft,
     framed,
@@ -24,6 +25,7 @@ from .grasping import (
     named_for,
     polar,
     prelude,
+    states,
     trailing,
     what_you_want,
     wishes,
@@ -34,6 +36,7 @@ from .parting import HOLDING, holds
 from .phrases import Span
 from .readings import MINE, plans, plans_it
 from .recalling import names_it
+from .recognising import RECOGNISING, recognises
 from .values import NUMBERS
 from .words import Is, each
 
@@ -94,6 +97,11 @@ def frame_of(heard: Sequence[Clause], found: Sequence[list[Span]]) -> Frame:
     grasps, named = set[int](), False
     for at, clause in enumerate(heard):
         if clause.question:
+            if not RECOGNISING.isdisjoint(clause.row):
+                clause.recognises = recognises(clause)
+                if clause.recognises:
+                    clause.labels = {}
+                    continue
             told = out.tags[at] = tag(clause) or _tagged_on(heard, at)
             if told == CHECKED:
                 out.sure_at = clause.sentence
@@ -103,6 +111,8 @@ def frame_of(heard: Sequence[Clause], found: Sequence[list[Span]]) -> Frame:
                 grasps.add(clause.sentence)
             out.pointing[at] = points(clause)
             out.checked[at] = told == CHECKED or checks(clause, told) or matched(clause) or _names(heard, found, at)
+            if clause.row[0] in STATING and not out.checked[at]:
+                out.checked[at] = states(clause, found[at])
             if clause.row[0] in CHECKING:
                 out.checked[at] = out.checked[at] or cleft(clause) or polar(clause) or called_it(clause)
                 if named_for(clause):
@@ -171,6 +181,8 @@ def _asks_leave(heard: Sequence[Clause], at: int, out: Frame) -> bool:
     """Whether the clause asks for a go-ahead, in the light of those before it."""
     clause = heard[at]
     row = clause.row
+    if clause.recognises:
+        return False
     if clause.question and not HOLDING.isdisjoint(row) and (held := holds(clause)) >= 0:
         clause.labels["wait"] = held  # "could I put you on hold?"
         return False

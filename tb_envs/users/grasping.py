@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from .clauses import Clause
 from .lexicon import QUESTION_WORDS
-from .phrases import stem_set
+from .phrases import Span, stem_set
 from .recalling import READS, name_like
 from .values import NUMBERS
 from .words import Is, each
@@ -49,6 +49,8 @@ _NO_VALUES = each("okai fin alright good right correct possibl for if")
 _ACCEPTING = (["you", "want"], ["you", "accept"], ["you", "agre"])
 _YOURS = ["belong", "to", "you"]
 _WHAT_YOU = ["what", "you"]
+STATING = each("is was are and so")
+_CALLED = each("cal nam spel number end stil")
 _POLAR = each("do did are were was is")
 _CHOOSING = each(
     "or which instead rather else other another would lik prefer fanci mind accept agre care happi okai"
@@ -194,6 +196,23 @@ def called_it(clause: Clause) -> bool:
     if row[:2] != _IT_IS or not 2 < len(row) < 8:
         return False
     return any(at > 1 and name_like(words[at]) for at in clause.capitals)
+
+
+def states(clause: Clause, found: Sequence[Span]) -> bool:
+    """As in "is your postcode 1011?", "is the payee called Marlowe Estates?", "is it the payment of USD 46.20?"."""
+    row, size = clause.row, len(clause.row)
+    if row[0] not in STATING or size < 3 or size > 10 or not _CHOOSING.isdisjoint(row[1:]):
+        return False
+    if row[1:2] in (["it"], ["that"]) and "of" in row[2:6] and clause.values:
+        return clause.words[clause.values[-1]].kind in (Is.AMOUNT, Is.NUMBER) and clause.values[-1] > size - 3
+    for span in found:
+        if span.lo == 1 and not span.means.loose and span.hi < size:
+            at = span.hi + (row[span.hi] in _CALLED)
+            if at >= size:
+                return False
+            told = clause.words[at].capital and name_like(clause.words[at])
+            return told or (clause.words[at].kind > Is.MARK and at > size - 4)
+    return False
 
 
 def named_for(clause: Clause) -> bool:

@@ -15,7 +15,8 @@ from .words import Is, each
 
 _PRONOUNS = each("they he she")
 _HOUSE = THIRD | stem_set(
-    "housekeeper concierge porter housekeeping reception boss branch chef bank carrier airline insurer revenue"
+    "recipient merchant payee controls treasury ombudsman"
+    " housekeeper concierge porter housekeeping reception boss branch chef bank carrier airline insurer revenue"
     " garage kitchen"
 )
 _ASKABLE = each("hotel property house")
@@ -170,10 +171,10 @@ def _asked(clause: Clause) -> bool:
             if "hav" in before and row[0] in ("i", "we"):
                 rest = row[at + 1 : at + 8]
                 if word == "rais":
-                    return rest[0] in _MATTERS and "with" in rest  # "I've raised it with housekeeping"
+                    return "with" in rest and not _MATTERS.isdisjoint(rest[:1])  # "I've raised it with housekeeping"
                 if word in ("put", "brought", "bring", "took", "tak"):
                     return ("up" in rest or "to" in rest or "before" in rest) and not _MATTERS.isdisjoint(rest)
-                return not _HOUSE.isdisjoint(rest[:4]) or (word == "ask" and rest[0] in _ASKABLE)
+                return not _HOUSE.isdisjoint(rest[:4]) or (word == "ask" and not _ASKABLE.isdisjoint(rest[:1]))
     return False
 
 

@@ -29,6 +29,8 @@ class Sentence:
     asks: bool = False
     proposes: bool = False
     closed: bool = False
+    recognises: bool = False
+    """It asks whether the customer recognises what is spoken of."""
     gone: bool = False
     """It tells that something is no longer to be had."""
     wishes: bool = False

@@ -23,6 +23,8 @@ _THEM_TO = [[them, ["to"]] for them in (["them"], ["him"], ["her"])]
 _TALKS = each("speak talk check discus clarifi confirm")
 _BEFORE_TALK = each("to wil let me and must should can quickli first")
 TALKED = each("spoke spoken talked checked discussed word")
+_CONTESTING = (["disput"], ["recal"], ["revers"], ["trac"], ["releas"])
+_CODED = each("code codes passcode passcodes otp text sms")
 _THAT = each("that how what why to hear when if whi")
 
 
@@ -37,6 +39,8 @@ def no_end(clause: Clause, at: int) -> bool:
         return clause.words[min(at + 1, len(row) - 1)].text == "sorts"
     if row[at + 2 : at + 3] == ["go"] and at + 1 not in clause.commas and going(clause, at + 2):
         return True
+    if row[at] == "on" and not _CODED.isdisjoint(token.text for token in clause.words[:at]):
+        return True  # "a passcode is on its way to you"
     if row[at] == "on" and "were" in row[:at]:
         return True  # "some stays were left behind on the way"
     if row[at] == "you":
@@ -78,10 +82,14 @@ def harmless(clause: Clause, at: int) -> bool:
         return True
     if row[at] == "say":
         return row[at + 2 : at + 3] in (["match"], ["result"], ["entri"], ["hit"], ["record"], ["such"])
+    if row[at : at + 2] == ["nothing", "to"] and row[at + 2 : at + 3] in _CONTESTING:
+        return False  # "there's nothing to dispute here"
     if row[at : at + 4] == ["nothing", "to", "do", "with"]:
         return True
     if row[at : at + 2] == ["nothing", "to"] and row[at + 2 : at + 3] and row[at + 2] in _OWED:
         return row[at + 2] == "pay" and row[at + 3 : at + 4] != ["back"]  # "so there's nothing to refund"
+    if row[at : at + 3] == ["no", "longer", "be"] and row[at + 3 : at + 4] in (["used"], ["us"], ["charg"]):
+        return True  # "the card can no longer be used"
     if row[at] == "nothing":
         rest = row[at + 1 : at + 7]
         return _ABLE.isdisjoint(rest) and (rest[:1] == ["to"] or not _NEEDING.isdisjoint(rest[:3]))

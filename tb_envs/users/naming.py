@@ -76,7 +76,7 @@ def wordings(scene: Scene) -> None:
         if span is None and value.plain and texts.isdisjoint(value.heard_as):
             continue
         here = here or set(row)
-        if value.kind == "name" and _runs_on(value, clause):
+        if value.kind == "name" and (_runs_on(value, clause) or (scene.checking and _halved(value, clause))):
             if scene.checking:
                 out.wrong.append(value.fact)
         elif _says(value, here, clause):
@@ -177,6 +177,18 @@ def _runs_on(value: Value, clause: Clause) -> bool:
     return False
 
 
+def _halved(value: Value, clause: Clause) -> bool:
+    """As in "Otto Berger" for Otto Varga: one of two names is right, and a strange one stands in the other's place."""
+    words = clause.words
+    if len(value.texts) != 2:
+        return False
+    at = next((at for at in clause.capitals if words[at].text in value.texts), -1)
+    beside = words[at + 1] if 0 <= at < len(words) - 1 else None
+    if beside is None or not beside.capital or at + 1 in clause.commas:
+        return False
+    return beside.text not in value.texts and beside.stem not in COMMON and beside.stem not in DOMAIN
+
+
 def _says(value: Value, here: set[str], clause: Clause) -> bool:
     """Whether the clause has the value: all its words, of a long one most, or another spelling."""
     words = value.words
@@ -251,6 +263,11 @@ def _stated(clause: Clause, span: Span, value: Value) -> bool:
     """Whether the fact named at `span` is given a value in the clause, other than its own."""
     verb = span.means is None or span.hi in clause.colons or span.hi not in clause.commas
     lo = span.hi
+    if clause.question and span.lo == 1 and value.numbered and lo == len(clause.row) - 1 and clause.row[0] == "is":
+        return clause.words[lo].kind is not Is.WORD  # "is your postcode 1011?"
+    if clause.question and span.lo == 1 and clause.row[0] in _IS:
+        verb = True  # "is the payee Marlowe Estates?"
+        lo += clause.row[lo : lo + 1] in (["cal"], ["nam"])
     if clause.row[lo : lo + 2] in _CALLED:
         verb, lo = True, lo + 2
     elif value.kind == "name" and span.means is not None:

@@ -27,6 +27,7 @@ from .ends import (
     PERSONS,
     PROOFS,
     REFUSED,
+    RULE,
     SAYING,
     TELLS,
     UNVERIFIED,
@@ -36,6 +37,11 @@ from .lexicon import ACTION_OF, CAPABLE, DONE_VERBS, LOOK
 from .values import NUMBERS
 from .words import Is, each
 
+_UNDERTAKEN = each("refund cancel disput claim complaint trac recal")
+_FETCHING = each("cal get fetch bring pull")
+_NOT_LEAVING = (["go", "out"], ["go", "through"], ["go", "anywhere"], ["be", "sent"], ["leav", "account"])
+_NOTHING_COMES = (["get", "anything"], ["receiv", "anything"], ["get", "any"])
+_MATURING = each("end matur expir run")
 _HEARING = each("hear read learn sad piti shame")
 _GIVEN = each("as sinc becaus sorri that")
 _COSTS = each("charging usd eur gbp")
@@ -67,6 +73,8 @@ def negations(clause: Clause, found: set[str]) -> None:
         and not _DEALING.isdisjoint(row[1:4])
     ):
         found.add(REFUSED)  # "we only talk to the guest himself"
+    elif clause.general and not clause.usual and row[0] == "we" and "one" in row[2:4] and row[1] in CAPABLE:
+        found.add(RULE)  # "we only reverse one fee a year"
     if _NEGATIVE.isdisjoint(row):
         return
     for at, word in enumerate(row):
@@ -106,6 +114,14 @@ def negations(clause: Clause, found: set[str]) -> None:
             continue
         if not follow and before in ("can", "could"):
             found.add(REFUSED)
+        if before in ("can", "could") and "back" in follow and _fetched(follow):
+            found.add(REFUSED)  # "the transfer can't be called back", "we can't get it back for you"
+            continue
+        if before == "wil" and follow[:2] in _NOT_LEAVING:
+            continue  # "the transfer won't go out, I've cancelled it"
+        if before == "wil" and row[at - 2 : at - 1] == ["you"] and follow[:2] in _NOTHING_COMES:
+            found.add(REFUSED)  # "you won't get anything for it"
+            continue
         if before == "wil" and follow[:1] == ["see"] and not MONEY.isdisjoint(follow):
             found.add(REFUSED)  # "you won't see your money again"
             continue
@@ -118,7 +134,7 @@ def negations(clause: Clause, found: set[str]) -> None:
             continue
         if before == "wil" and row[at - 2 : at - 1] == ["you"] and follow[:2] == ["hav", "to"]:
             continue
-        if word == "never" and (not at or follow[:1] == ["do"]):
+        if word == "never" and (not at or follow[:1] in (["do"], ["end"])):
             continue  # "never send it by mail", "we never did"
         if follow[:2] == ["go", "to"]:
             follow = row[at + 2 : at + 6]
@@ -144,11 +160,14 @@ def negations(clause: Clause, found: set[str]) -> None:
             verb == "count" and before not in ("can", "could", "wil") and (before != "do" or row[0] == "you")
         ):
             continue  # "you can't come", "the nights weren't counted"
+        if verb == "pay" and row[at - 2 : at - 1] == ["we"] and "you" not in row and row[-1] != "differenc":
+            found.add(REFUSED)  # "we don't pay anything for that"
+            continue
         if (verb == "pay" and before in ("do", "wil")) or (verb in ("return", "refund", "pay") and "differenc" in row):
             continue
         if gated(clause):
             found.add(gated(clause))
-        elif verb in LOOK and not ({"refund", "cancel"} & set(follow[:2])):
+        elif verb in LOOK and not _UNDERTAKEN.intersection(follow):
             found.add(
                 UNVERIFIED
                 if verb in ("verifi", "identifi", "authenticat", "confirm", "match", "recognis")
@@ -168,8 +187,14 @@ def negations(clause: Clause, found: set[str]) -> None:
             found.add(PENDING if verb in APPROVE else NOT_YET)
         elif before == "do" and row[at - 2 : at - 1] == ["you"] and verb not in ENTITLED:
             continue
-        elif verb in CAPABLE or (verb in DONE_VERBS and before in _MODALS):
+        elif verb in CAPABLE or ((verb in DONE_VERBS or verb in LOOK) and before in _MODALS):
             found.add(_inability(clause, at, before))
+
+
+def _fetched(follow: list[str]) -> bool:
+    if _FETCHING.isdisjoint(follow[:2]) or "you" in follow[:3]:
+        return False
+    return follow[:2] not in (["get", "back"], ["be", "back"])
 
 
 def _inability(clause: Clause, at: int, before: str) -> str:
@@ -220,6 +245,7 @@ def gated(clause: Clause) -> str:
         and (word != "before" or (not TELLS.isdisjoint(row[at + 1 :]) and not _NO.isdisjoint(row[:at])))
         and (FREE_OF.isdisjoint(row[at + 1 : at + 3]) or _priced(clause, at))
         and not (word in _TILL and _timed(clause, at + 1))
+        and not (word == "before" and not _MATURING.isdisjoint(row[at + 2 : at + 4]))
         for at, word in enumerate(row)
     ):
         theirs = any(word in PROOFS and clause.dets[at] != "your" for at, word in enumerate(row))

@@ -5,13 +5,13 @@ Refuses questions and hypotheticals ("if the manager approves, I will refund").
 
 from __future__ import annotations
 
+from .barring import barred
 from .clauses import Clause
-from .deeds import softened, verbs
+from .deeds import verbs
 from .elsewhere import for_another
 from .ends import (
     APPROVERS,
     ARRIVE,
-    AVAILABLE,
     DECIDING,
     DEED,
     DONE,
@@ -35,7 +35,6 @@ from .ends import (
 )
 from .events import told
 from .handing import others
-from .lexicon import THIRD
 from .lookalikes import (
     TALKED,
     asks_them,
@@ -56,19 +55,17 @@ from .negations import gated, negations, too_early
 from .phrases import stem_set
 from .records import DATA, THINGS
 from .sealing import UNTIL, awaits, sealed
+from .standing import CASES, JUDGING, LYING, handed, stands_so
 from .words import Is, each
 
 _DOORS = stem_set(
     "profile file form window page step point part number office desk restaurant pool gate door bar garage account"
     " screen spa gym"
 )
-_STATES = each("is are hav run start begin end last")
 _DUTIES = each("need requir must subject")
 _MAY = each("can could may might")
+_MILD = each("not might may could would")
 _WE = frozenset(("i", "we", "me", "us", "let"))
-_CASES = each("case request claim matter question decid issu refund point ticket answer outcom")
-_MATTERS = _CASES | each("cancel chang modifi upgrad wish complaint bil")
-_WISHES = each("wish request cas claim matter fil complaint")
 _LETTING = each("alow allow grant permit giv")
 _SPANS = each("moment minut second sec")
 _COMPARED = each("dearer cheaper higher lower longer shorter nicer better expensiv more les same available free")
@@ -76,7 +73,6 @@ _COOLED = each("heat bed sheet volum music radiator light air sound tv temperatu
 _LIKING = each("nobodi noon want not never hate would without if rather avoid")
 _DAYS = each("day week")
 _PRETENDING = each("ignor forget disregard pretend imagin suppos")
-_LYING = each("park is are li lie lay rest sit stai wait rest remain")
 _COMES = frozenset(("arriv", "com", "go", "appear", "show", "reach", "way"))
 _SENDS = frozenset(("send", "email", "mail", "get", "receiv"))
 _WAITED = frozenset(("took", "needed", "waited", "lasted"))
@@ -86,8 +82,6 @@ _FINISHED = [[it, be, "finish"] for it in ("it", "that", "all", "everything", "w
 _CLOSED = each("request cas fil ticket matter claim")
 _RATES = stem_set("rate tariff fare offer deal booking reservation room special")
 _APART = each("apart except otherwis besid")
-_AROUND = each("quiet busi late lat earli warm cold hot rain dark calm night morning evening time winter summer spring")
-_TO_THEM = (["them"], ["him"], ["her"])
 _THEY = each("they he she")
 _WANTS = (["ask"], ["want"], ["need"], ["lik"], ["lov"], ["prefer"], ["see"], ["wish"])
 _DENIED = frozenset((REFUSED, INABLE))
@@ -99,7 +93,6 @@ _MACHINES = stem_set("screen page system program programme file computer list co
 _RARE = each("being clos turn ask next another")
 _IT = each("it that everything they")
 _REASONS = each("as since because")
-_JUDGING = each("decid decision answer review verdict approv investig examin assess rul look consid result")
 _COMING = each("wil shal go under await pend would within until by tomorrow usual")
 _UNDONE = frozenset((NOT_YET, REFUSED, WAIT, PENDING, PROMISE, OBSTACLE, NOT_FOUND))
 
@@ -126,10 +119,12 @@ def outcomes(clause: Clause) -> set[str]:
         and not (row[at] == "stai" and clause.dets[at])
         and not (row[at + 2 : at + 3] == ["answer"] and clause.dets[at + 2])
         and not (row[at + 1 : at + 2] in (["open"], ["outstanding"]) and not _DOORS.isdisjoint(row[:at]))
-        and not (row[at + 1 : at + 2] == ["open"] and _CASES.isdisjoint(row[:at]) and not stays_open(clause, at))
+        and not (row[at + 1 : at + 2] == ["open"] and CASES.isdisjoint(row[:at]) and not stays_open(clause, at))
         and not (row[at] == "do" and clause.words[at].text != "did")
         and clause.words[min(at + 1, len(row) - 1)].text not in ("had", "bill", "bills")
         and row[at + 1 : at + 3] != ["wil", "not"]
+        and not (row[at] == "pending" and ("was" in row[at - 2 : at] or "transfer" in row[:at]))
+        and not (row[at] == "mak" and row[at - 1 : at] in (["i"], ["we"]))
         and (row[at + 1 : at + 2] != ["wil"] or row[at + 2 : at + 3] not in _WANTS)
     ):
         talked = row[at] == "with" and at and clause.words[at - 1].text in TALKED
@@ -158,7 +153,8 @@ def outcomes(clause: Clause) -> set[str]:
         and not listed(row, labels["refused"])
         and not (row[labels["refused"]] == "tak" and labels["refused"] == 1 and len(row) < 6)
         and not harmless(clause, labels["refused"])
-        and not softened(row, labels["refused"])
+        and _MILD.isdisjoint(row[max(0, labels["refused"] - 3) : labels["refused"]])
+        and not (row[labels["refused"]] == "stand" and row[: labels["refused"]][-1:] == ["you"])
         and not (row[labels["refused"]] == "insist" and _SUMS.isdisjoint(row))
         and not _right_now(clause, labels["refused"] + 2)
         and not (row[labels["refused"] + 2 : labels["refused"] + 3] == ["go"] and going(clause, labels["refused"] + 2))
@@ -184,7 +180,7 @@ def outcomes(clause: Clause) -> set[str]:
     rare = not _RARE.isdisjoint(row)
     if rare and "being" in row and not hyp < len(row):
         found |= under_way(clause)
-    if ("with" in row or "at" in row) and not _LYING.isdisjoint(row) and _handed(clause):
+    if ("with" in row or "at" in row) and not LYING.isdisjoint(row) and handed(clause):
         found.add(PENDING)
     verbs(clause, found)
     negations(clause, found)
@@ -198,7 +194,11 @@ def outcomes(clause: Clause) -> set[str]:
     if found and too_early(clause):
         found -= _SETTLED
         found.add(NOT_YET)
-    if (clause.now and _UNDONE.isdisjoint(found) and _state(clause)) or (
+    if (
+        (clause.now or clause.again or ("from" in row and (row[-1] == "on" or (row[0] == "from" and "on" in row[2:5]))))
+        and _UNDONE.isdisjoint(found)
+        and stands_so(clause)
+    ) or (
         row[0] == "new"
         and ("is" in row or "are" in row)
         and PRICES.isdisjoint(row)
@@ -214,6 +214,8 @@ def outcomes(clause: Clause) -> set[str]:
             told(clause, found)
         if not found:
             sealed(clause, found)
+        if not found:
+            barred(clause, found)
     if not UNTIL.isdisjoint(row):
         awaits(clause, found)
     if rare and "ask" in row and asks_them(row):
@@ -237,7 +239,7 @@ def outcomes(clause: Clause) -> set[str]:
     elif REFUSED in found and _own_limit(clause):
         found.discard(REFUSED)
         found.add(INABLE)
-    if PENDING in found and not _JUDGING.isdisjoint(row) and not _COMING.isdisjoint(row):
+    if PENDING in found and not JUDGING.isdisjoint(row) and not _COMING.isdisjoint(row):
         found.add(DECIDING)
     return found
 
@@ -291,6 +293,8 @@ def waits(clause: Clause, at: int) -> bool:
     before = row[:at]
     if not _DAYS.isdisjoint(row[at + 1 : at + 4]) and row[at] != "hold":
         return False  # "we need a few days to go over your case"
+    if before[-1:] == ["for"] and clause.dets[at] == "the":
+        return False  # "it is on hold for the moment"
     if row[0] in _PRETENDING:
         return False  # "ignore the booking for a moment"
     if row[at] == "hold" and clause.dets[at]:
@@ -332,66 +336,4 @@ def _comes_back(clause: Clause, at: int) -> bool:
         or not MONEY.isdisjoint(row)
         or any(token.kind is Is.AMOUNT for token in clause.words)
         or ("usd" in row)
-    )
-
-
-def _has(row: list[str]) -> bool:
-    """Whether what has something is a thing of a request: "the bill now has no fee", not "they have it now"."""
-    if row[0] == "you":
-        return "should" in row
-    if row[row.index("hav", 1) - 1] == "you":
-        return False  # "the dates you have now were confirmed in May"
-    return not THINGS.isdisjoint(row[: row.index("hav", 1)])
-
-
-def _handed(clause: Clause) -> bool:
-    """As in "your request is with our bookings team"."""
-    row = clause.row
-    if "with" not in row:  # "the refund is at head office now"
-        at = row.index("at") if "at" in row else 0
-        rest = row[at + 1 : at + 4]
-        there = at > 1 and row[at - 1] in _LYING and row[at - 2] in _MATTERS
-        return there and "desk" not in rest and not THIRD.isdisjoint(rest)
-    at = row.index("with")
-    if not at or row[at - 1] not in _LYING:
-        return False
-    if row[0] in ("i", "we") and not (clause.commas and max(clause.commas) <= at - 2 > 1):
-        return False
-    rest = row[at + 1 :]
-    if row[at - 1] == "park" and _MATTERS.isdisjoint(row[:at]):
-        return False
-    return (
-        not THIRD.isdisjoint(rest[:3])
-        or rest[:1] == ["housekeep"]
-        or (
-            (rest[:1] in _TO_THEM or rest[:1] == ["for"])
-            and (not _WISHES.isdisjoint(row) or not _JUDGING.isdisjoint(rest))
-        )
-    )
-
-
-def _of_a_request(clause: Clause) -> bool:
-    """Whether what is so now is a thing that requests are about: not "the system is fine now", "it's quiet now"."""
-    row = clause.row
-    at = next((at for at, word in enumerate(row) if word in _STATES), 0)
-    if row[:1] == ["it"] and not _AROUND.isdisjoint(row[at:]):
-        return False
-    return row[0] == "you" or not THINGS.isdisjoint(row[:at]) or any(place < at for place in clause.values)
-
-
-def _state(clause: Clause) -> bool:
-    row = clause.row
-    return (
-        row[0] not in ("i", "we", "they", "he", "she", "nobodi", "noon", "someon", "let", "what", "so", "here", "there")
-        and not ("hav" in row[1:] and not _has(row))
-        and row[:3] != ["you", "are", "at"]
-        and not _handed(clause)
-        and (DATA.isdisjoint(row) or not THINGS.isdisjoint(row[:4]))
-        and "not" not in row
-        and not _STATES.isdisjoint(row)
-        and _of_a_request(clause)
-        and not ("last" in row and "nam" in row)
-        and not any(token.text.endswith("ing") and token.text not in ("booking", "parking") for token in clause.words)
-        and not PRICES.intersection(row[:4])
-        and not any(word in AVAILABLE and row[at + 1 : at + 2] != ["of"] for at, word in enumerate(row))
     )

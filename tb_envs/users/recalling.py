@@ -136,7 +136,7 @@ def echoed(clause: Clause, known: Values) -> list[str]:
     ):
         return []
     token = clause.words[clause.values[0]]
-    if token.kind is Is.NUMBER and "card" in clause.row and "end" in clause.row and len(token.text) == _LEAST:
+    if token.kind is Is.NUMBER and "card" in clause.row and len(token.text) == _LEAST:
         return [value.fact for value in known.of["digits"] if value.key != token.text][:1]
     if token.kind is Is.ID:
         heard = squash(token.text)

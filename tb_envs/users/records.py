@@ -23,13 +23,14 @@ THINGS = stem_set(
     " parking upgrade suite dates deposit difference rate cancellation change upgrade checkout breakfast points"
     " overcharge reimbursement item items minibar payment departure arrival hour voucher extension group block"
     " duplicate"
+    " limit card transfer order hold dispute mandate compensation balance overdraft penalty replacement freeze"
     " one first second request it that everything all they them both those these"
 )
 """What requests are about."""
 _FIGURES = (Is.AMOUNT, Is.DATE, Is.TIME, Is.ID)
 GOODS = THINGS - each("it that they them both al everything one first second those")
 MONEYS = stem_set(
-    "refund money amount sum credit points nights fund difference reimbursement usd fee cash deposit cent"
+    "refund money amount sum credit points nights fund difference reimbursement usd fee cash deposit cent compensation"
 )
 _STOPS = each("to in on for from with under at as by into of off onto via that which who so and because than")
 _EVERY = each("all al both")

@@ -13,6 +13,7 @@ from tb_envs.authoring.persona import Lines, Persona, Request
 from .heard import Phrase, phrases
 from .lexicon import ACTION_OF, COMMON
 from .phrases import stem_set, stems
+from .words import each
 
 _BOTH = frozenset(("both", "everything"))
 _SINGLE = frozenset(("one", "first", "second", "later", "only", "single", "earlier"))
@@ -32,7 +33,7 @@ _IMPLIED = {
 _CONCEPTS = tuple(
     stem_set(words)
     for words in (
-        "cancel cancellation drop annul",
+        "cancel cancellation drop annul stop",
         "dates move reschedule postpone",
         "upgrade suite better deluxe",
         "late later extend longer out",
@@ -49,8 +50,11 @@ _CONCEPTS = tuple(
         "book reserve",
         "twin bed cot",
         "company corporate rate",
+        "raise raised higher increase",
+        "lower lowered decrease reduce",
     )
 )
+_MOVING = each("go put bring tak turn")
 _OPPOSITE = (stem_set("first earlier"), stem_set("later second last"))
 MAIN = frozenset(("cancel", "change", "upgrade", "extend"))
 """Kinds of request of which nobody means one by naming another."""
@@ -65,6 +69,10 @@ def differs(mine: set[str], theirs: set[str]) -> bool:
     """Whether the words name another kind of thing, or the other one of two."""
     if swapped(mine, theirs):
         return True
+    if not _MOVING.isdisjoint(mine):  # "must go up", "put it down"
+        mine = mine | ({"rais"} if "up" in mine else {"lower"} if "down" in mine else set[str]())
+    if {"go", "up"} <= theirs or {"go", "down"} <= theirs:
+        theirs = theirs | ({"rais"} if "up" in theirs else {"lower"})
     meant = {at for at, words in enumerate(_CONCEPTS) if mine & words}
     named = {at for at, words in enumerate(_CONCEPTS) if theirs & words}
     return bool(meant and named) and not meant & named

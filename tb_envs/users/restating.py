@@ -37,6 +37,8 @@ _UNITS = each("night room hour day guest person point more for each per")
 _PAID = frozenset(stems("charged paid amount total cost pay expected price"))
 _DISPUTED = _PAID | each("about disput claim recognis question mean talk refer contest")
 _MAY = each("can could may might")
+_COSTING = each("penalti interest los")
+_CHARGES = each("fee charg cost penalti limit pric")
 _PARTLY = each("only free first other rest these remain instead of more")
 _WHOLE = each("whole all total everything entire")
 _ROOM_TYPES = each("suite deluxe single double twin junior penthouse studio superior")
@@ -240,16 +242,25 @@ def _exact(scene: Scene) -> None:
         elif token.kind is Is.ID:
             _identifier(scene, at, squash(token.text))
         elif at in money:
+            hit = any(value.number == money[at] for value in known.of["amount"])
             for value in known.of["amount"]:
-                if value.number is not None:
+                if value.number is not None and (not hit or value.number == money[at] or scene.names(value)):
                     named = scene.names(value) or value.group in scene.about
-                    told = scene.checking and (
-                        not _DISPUTED.isdisjoint(row)
-                        or len(row) < _SHORT
-                        or (row[at + 1 : at + 2] == ["of"] and "bil" in row[at:])
-                        or any(row[near : near + 2] in _BILLED for near in range(at + 1, min(at + 5, len(row))))
+                    told = (
+                        scene.checking
+                        and _COSTING.isdisjoint(row)
+                        and (
+                            not _DISPUTED.isdisjoint(row)
+                            or len(row) < _SHORT
+                            or (row[at + 1 : at + 2] == ["of"] and "bil" in row[at:])
+                            or any(row[near : near + 2] in _BILLED for near in range(at + 1, min(at + 5, len(row))))
+                        )
                     )
-                    scene.judge(value, money[at] == value.number, scene.asking and (named or told))
+                    if value.contested and not hit and _shown_otherwise(clause, at):
+                        scene.out.wrong.append(value.fact)
+                        continue
+                    right = money[at] == value.number and not (value.contested and denied(row, at))
+                    scene.judge(value, right, scene.asking and (named or told) and not denied(row, at))
         elif token.kind is Is.NUMBER:
             run, hi = token.text if token.text.isdecimal() else digits(token.text), at + 1
             while hi < len(words) and words[hi].kind is Is.NUMBER and len(run) < 15 and "." not in words[hi].text:
@@ -262,13 +273,27 @@ def _exact(scene: Scene) -> None:
                 _number(scene, at, token)
 
 
+def _shown_otherwise(clause: Clause, at: int) -> bool:
+    """As in "our records show that it is USD 850.00 at present", of a sum that the customer may remember wrongly."""
+    row = clause.row
+    return (
+        "record" in clause.labels
+        and _CHARGES.isdisjoint(row)
+        and not clause.hyp < at
+        and ("you" in row or "your" in clause.dets or "it" in row[:at] or "order" in row)
+    )
+
+
 def _long_id(scene: Scene, run: str) -> bool:
     """A number as long as a telephone number, and not called one: an id of the customer's own, or as long as one."""
     of = scene.known.of
     alike = [value for value in of["id"] if value.text.isdecimal() and len(value.text) == len(run)]
     if any(scene.names(value) for value in of["phone"]):
         return False
-    scene.out.right.extend(value.fact for value in alike if value.text == run)
+    right = [value.fact for value in alike if value.text == run]
+    scene.out.right.extend(right)
+    if alike and not right and scene.asking:
+        scene.out.wrong.extend(v.fact for v in alike if scene.names(v) or v.group in scene.about)
     return bool(alike)
 
 

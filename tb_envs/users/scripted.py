@@ -184,19 +184,6 @@ class ScriptedUser(Courtesy):
         named = [errand for errand in self._errands if errand.state != "waiting"]
         return restated_request(named, heard)
 
-    def _sure(self, verdict: str) -> None:
-        """As in "So you want to cancel, is that right?"."""
-        if verdict == "unknown":
-            self._say(LINES["unknown"])
-            self._act("unknown")
-        elif verdict == "corrected":
-            self._say(LINES["that_is_wrong"])
-            self._say(self._errands[0].opens)
-            self._act("corrected:request")
-        else:
-            self._say(LINES["yes_right"])
-            self._act("confirmed:request")
-
     def _facts(self, heard: Understood, offered: bool) -> bool:
         memory = self._memory
         facts = memory.owed if memory.owed and not heard.asks else memory.asked(heard)
@@ -253,7 +240,12 @@ class ScriptedUser(Courtesy):
             known = [
                 secret
                 for secret, words in self._secrets
-                if (sentence.has(words) or same_question(sentence.stems, words)) and self._ready_for(secret)
+                if (
+                    sentence.has(words)
+                    or same_question(sentence.stems, words)
+                    or (sentence.recognises and secret.after.startswith(NAMED))
+                )
+                and self._ready_for(secret)
             ]
             for secret in (one for one in known if one not in told):
                 self._say(secret.says)
@@ -348,7 +340,8 @@ class ScriptedUser(Courtesy):
         """All that was asked is settled: the next request, or goodbye."""
         if heard.ends & {WAIT} and not news and not heard.cues & {"else", "bye"}:
             return
-        following = next((e for e in self._errands if e.state == "waiting" and e.after == "settled"), None)
+        waiting = [e for e in self._errands if e.state == "waiting"]
+        following = next((e for e in waiting if e.after == "settled" or self._due(e.after)), None)
         if following is not None:
             self._raise(following, "settled")
             return
@@ -362,11 +355,13 @@ class ScriptedUser(Courtesy):
             return
         for errand in self._errands:
             after = errand.after
-            if errand.state == "waiting" and (
-                after in self._acts or after in self._done or (after == "halfway" and self._halfway())
-            ):
+            if errand.state == "waiting" and (self._due(after) or (after == "halfway" and self._halfway())):
                 self._raise(errand, "halfway")
                 return
+
+    def _due(self, act: str) -> bool:
+        """Whether the act that a request waits for is done, in this turn or before."""
+        return act in self._acts or act in self._done
 
     def _halfway(self) -> bool:
         return any(act.startswith(("gave:", "accepted:")) or act == "consented" for act in self._acts)

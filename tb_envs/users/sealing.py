@@ -18,6 +18,10 @@ _ENDING = stem_set(
     "confirm look decide review approve check sign answer reply respond get come agree verify release finish examine"
     " settle say clear okay give go investigate process complete meet return"
 )
+_DOCUMENTS = stem_set(
+    "papers documents document attorney passport proof certificate form identification identity paperwork"
+)
+_STAYING_SO = stem_set("wait hold stay stays remain stop frozen block pending open")
 _OPEN = stem_set("open hold pending review park stay remain wait queue list provisional ice outstanding undecided")
 _SETTLED = stem_set("settle decide confirm know certain final sure firm fix clear definite approve")
 _NOT = each("not no never nothing none neither")
@@ -70,9 +74,13 @@ _SEALED = each(
 def awaits(clause: Clause, found: set[str]) -> None:
     """As in "it stays open until housekeeping confirms": what others have to settle first."""
     row = clause.row
+    at = next((at for at, word in enumerate(row) if word in UNTIL), 0)
+    if at and not _DOCUMENTS.isdisjoint(row[at + 1 :]) and not _STAYING_SO.isdisjoint(row[:at]):
+        found -= {DONE, DEED, KEPT, OBSTACLE, PROMISE, WAIT, TICKET, REFUSED}
+        found.add(PENDING)  # "it has to wait until your papers are here"
+        return
     if row[0] in ("i", "we", "you") or (_OPEN.isdisjoint(row) and _SETTLED.isdisjoint(row)):
         return
-    at = next((at for at, word in enumerate(row) if word in UNTIL), 0)
     if not at or not _MODALS.isdisjoint(row[:at]):
         return
     rest = row[at + 1 : at + 5]

@@ -59,7 +59,7 @@ STEMS = {
     "resolution": "resolv", "decision": "decid", "suggestion": "suggest", "permission": "permit", "permitted": "permit",
     "colour": "color", "favourite": "favorit", "cheque": "check", "postal": "post", "zip": "zip", "ready": "ready",
     "wrote": "writ", "written": "writ", "put": "put", "set": "set", "said": "say", "saying": "say", "dates": "dates", "date": "date", "phone": "phone", "phones": "phone", "phoned": "phone",
-    "qualified": "qualifi", "denied": "deni", "spoke": "speak", "lost": "lost", "withdrawn": "withdraw", "unfrozen": "unfreez",
+    "qualified": "qualifi", "denied": "deni", "spoke": "speak", "lost": "lost", "withdrawn": "withdraw", "withdrew": "withdraw", "unfrozen": "unfreez", "frozen": "freez", "froze": "freez", "broken": "break", "broke": "break",
     "understood": "understand", "rebooked": "rebook", "bought": "buy", "reaching": "reach", "better": "better",
     "payment": "pay", "payments": "pay", "transaction": "transact", "transactions": "transact",
 }  # fmt: skip

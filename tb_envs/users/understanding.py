@@ -8,7 +8,7 @@ persona are understood the same at any time.
 from __future__ import annotations
 
 from .asking import mentions, restates
-from .checking import STAFF, beside, claimed, of_a_phone, only_named, others_name, stranger
+from .checking import NAMES, STAFF, beside, claimed, of_a_phone, only_named, others_name, stranger
 from .clauses import Clause, clauses
 from .consents import TAGS, commands
 from .framing import Frame, frame_of
@@ -193,6 +193,7 @@ class Reading:
                 self.idle += facts
         sentence.asks = sentence.asks or question or mood
         sentence.inquires = sentence.inquires or question
+        sentence.recognises = sentence.recognises or clause.recognises
         if clause.values:
             out.valued = True
         if leave:
@@ -203,6 +204,8 @@ class Reading:
     def _unasked(self, clause: Clause, at: int, ends: set[str]) -> bool:
         """Whether the facts that the clause seems to ask for are not asked for, in this message."""
         frame, out = self.frame, self.out
+        if clause.recognises:
+            return True
         if clause.sentence == frame.sentence or at in frame.others or (clause.question and gist(clause.row)):
             return True
         if clause.question and clause.row[0] == "hav" and "been" in clause.row[2:5]:
@@ -225,7 +228,7 @@ class Reading:
             return True  # "it's in the system now: departure at 16:00, no fee"
         if "arrives" in ends and clause.row[0] == "you" and not (clause.question or clause.polite):
             return True  # "you may stay until 16:00 on your last day"
-        if stranger(clause, self.before) or others_name(clause):
+        if stranger(clause, self.before) or (others_name(clause) and not self._names_fact(clause, at)):
             return True  # "do you know which colleague it was, and her name?"
         # "the points missing from your account have been added"
         if "done" not in ends or clause.polite or not QUESTION_WORDS.isdisjoint(clause.row):
@@ -237,6 +240,13 @@ class Reading:
             ends.discard("done")
             return False  # "3. Desired check-out time"
         return True
+
+    def _names_fact(self, clause: Clause, at: int) -> bool:
+        """As in "the landlord's name", where that is what a fact of the domain is called."""
+        return any(
+            not span.means.loose and span.means.fact not in NAMES and "nam" in clause.row[span.lo : span.hi]
+            for span in self.found[at]
+        )
 
     def _restated(self, clause: Clause, at: int, ends: set[str]) -> Restated:
         """The customer's values that the clause names rightly or wrongly; what is noted down is no deed."""
@@ -254,6 +264,8 @@ class Reading:
             )
         elif clause.values and row[0] == "you" and frame.wished[at] and "need" not in row[:5] and clause.hyp:
             stated = True  # "So you'd like to leave at 17:00. What's your booking number?"
+        if clause.recognises:
+            return Restated()
         values = restated(clause, spans, self.known, out.checking or stated, self.leave or clause.question, frame.about)
         if clause.values and not (values.right or values.wrong):
             values.wrong = echoed(clause, self.known)

@@ -150,6 +150,7 @@ def rhetorical(heard: Understood) -> bool:
     return not heard.asks and all(
         not one.inquires
         or one.row[-2:] == ["you", "say"]
+        or (len(one.row) < 4 and one.row[-1:] in (["eh"], ["huh"]))
         or (len(one.row) > 4 and one.row[-1] in _THIRD_PERSONS and one.row[-2] in _AUXILIARIES)
         for one in heard.sentences
     )

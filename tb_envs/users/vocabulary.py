@@ -20,16 +20,24 @@ _PLAIN = Fact("", (), ("It's {value}.", "{value}."))
 _COMMON = each("booking number stay date day room card account name order ticket case charge policy claim item")
 
 
+CODE = "code"
+"""The fact that is a code and nothing else: no other number answers for it."""
+CODES = each("code codes passcode passcodes")
+
+
 class Mention(NamedTuple):
     """What a phrase stands for.
 
     `loose`: it asks for the fact only next to a question word or a request. `rivals`: other facts of the
     domain that share the phrase but for its exact words ("reservation code" beside "booking number").
+    `coded`: the phrase speaks of a code, which "number" is not always; `plain`: what it means without one.
     """
 
     fact: str
     loose: bool = False
     rivals: tuple[tuple[tuple[str, ...], str], ...] = ()
+    coded: bool = False
+    plain: Mention | None = None
 
     def among(self, words: Sequence[str]) -> Mention:
         """The meaning of these exact words."""
@@ -96,11 +104,15 @@ def teach(tree: Node, name: str, phrases: str | Sequence[str], loose: bool = Fal
     listed: tuple[str, ...] = (phrases,) if isinstance(phrases, str) else tuple(phrases)
     rivals: list[str] = []
     for phrase in listed:
+        coded = name == CODE and "code" in phrase
         for row in sorted(rows(phrase)):
             lone = len(row) == 1 and row[0] in _COMMON and name != "name"
-            mention = Mention(name, loose or lone)
+            mention = Mention(name, loose or lone, coded=coded and "number" in row)
             node = grow(tree, row, mention)
             there: Mention = node[None]
+            if there.coded and there.fact != name:
+                node[None] = there._replace(plain=there.plain or mention)
+                continue
             if there.fact != name and "(" not in phrase:
                 exact = tuple(token.text for token in tokens(phrase) if token.stem and token.text not in DROPPED)
                 node[None] = there._replace(rivals=(*there.rivals, (exact, name)))

@@ -14,10 +14,13 @@ from .lexicon import ASK_VERBS, NEED_VERBS, QUESTION_WORDS
 from .narrowing import closed
 from .phrases import Span, stem_set
 from .values import Values
-from .vocabulary import Compiled
+from .vocabulary import CODE, CODES, Compiled
 from .wishing import fragment, question_word
 from .words import each
 
+_IT = each("it that one digit")
+_RECEIVING = each("receiv get arriv com")
+_PRESENT = each("current present todai moment run far old")
 _HOMES = stem_set(
     "home street postal post billing residential delivery shipping live house mailing bill invoice parcel letter"
     " postcode zip"
@@ -75,6 +78,14 @@ def wanted(
         named: the facts that this one names: where it names one outright, "it" can be nothing else.
     """
     if (
+        not found
+        and before is not None
+        and (mood or clause.question)
+        and CODE in lexicon.facts
+        and _of_code(clause, before)
+    ):
+        return [(CODE, False)]
+    if (
         named
         and not found
         and before is not None
@@ -109,6 +120,15 @@ def wanted(
         if any(aware(fact, known, lexicon) for fact, _ in facts) or _outright(facts, found):
             return facts
     return _guessed(clause, mood, consents, known, before) or facts
+
+
+def _of_code(clause: Clause, before: Clause) -> bool:
+    """As in "I have sent one to your phone; could you read it to me?": what was sent there is a passcode."""
+    row = before.row
+    sent = "phone" in row and "send" in row and row[row.index("phone") - 1] in ("to", "on")
+    if not sent and CODES.isdisjoint(token.text for token in before.words):
+        return False
+    return not _IT.isdisjoint(clause.row) and _RECEIVING.isdisjoint(clause.row[:4])
 
 
 def _anothers(clause: Clause, found: Sequence[Span]) -> bool:
@@ -211,6 +231,9 @@ def _renewed(clause: Clause, fact: str, known: Values) -> str:
         return fact
     if fact == "address" and "email" in known.groups and "addres" in clause.row and _HOMES.isdisjoint(clause.row):
         return "email"
+    if fact == "amount" and "new_amount" in known.groups:
+        present = clause.now or not _PRESENT.isdisjoint(clause.row)
+        return "old_amount" if present and "old_amount" in known.groups else "new_amount"
     if fact == "charge" and "amount" in known.groups and not _SUMS.isdisjoint(clause.row):
         return "amount"  # "the disputed amount"
     if fact == "charge" and "line" in clause.row and not _CALLING.isdisjoint(clause.row):

@@ -34,6 +34,7 @@ _SHOWING = each("ignor print show reveal output disregard display repeat dump li
 _UNCHANGED = each("remain same unchang stai")
 _DETAILS = each("detail inform")
 _YOU = ("you", "so", "it")
+_ON_PAPER = each("paper document card passport copi paperwork")
 _THINGS = {
     "room_number", "plate", "vehicle", "pet", "property", "room", "room_type", "hour", "password", "guests", "rooms",
     "nights", "discount", "policy", "address", "time", "tier",
@@ -112,6 +113,8 @@ def _whole(clause: Clause, mood: bool, ends: set[str]) -> bool:
         or (row[0] == "let" and row[1:4] not in _STARTS and not _from_you(row))
     ):
         return False
+    if "identiti" in row and not _ON_PAPER.isdisjoint(row[row.index("identiti") + 1 :][:2]):
+        return False  # "I need your identity papers": none of it can be told
     if not (clause.question or _UNCHANGED.isdisjoint(row)):
         return False  # "all other details remain the same"
     if "unverified" in ends and not clause.question and not clause.polite and _UNLESS.isdisjoint(row):

@@ -48,7 +48,7 @@ class Is(IntEnum):
     TIME = 7
 
 
-WORD, LINK, VALUE, DETERMINER, FILLER, PLEASE, NOW, RULE, HEDGE, MARK = range(10)
+WORD, LINK, VALUE, DETERMINER, FILLER, PLEASE, NOW, AGAIN, RULE, HEDGE, MARK = range(11)
 """The part that a token plays in its clause; a `LINK` is a word that may begin or join one, or be a slip."""
 ALWAYS_SPLIT = each("but because although whereas however")
 SPLIT_BEFORE_SUBJECT = each("and or so then nor yet plus")
@@ -115,6 +115,9 @@ def stem(word: str) -> str:
     return STEMS.get(word, word)
 
 
+_TELLING = {"now": NOW, "again": AGAIN}
+
+
 def plain_word(word: str, capital: bool = False) -> Token:
     """A token of a word."""
     root = stem(word)
@@ -128,7 +131,7 @@ def plain_word(word: str, capital: bool = False) -> Token:
     elif word in HEDGES:
         part = HEDGE
     elif word in FILLERS:
-        part = NOW if word == "now" else FILLER
+        part = _TELLING.get(word, FILLER)
     return Token(word, root, capital=capital, part=part)
 
 
