@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -90,6 +91,18 @@ def test_rewards_of_the_database_move_the_weights(tmp_path: Path) -> None:
     assert [row["event"] for row in log] == ["start", "update", "update", "checkpoint", "end"]
     assert log[0]["hashes"] == run.hashes
     assert json.loads((tmp_path / "config.json").read_text("utf-8"))["environment"]["domains"] == ["library"]
+
+
+def test_the_documents_list_what_is_logged_of_an_update(tmp_path: Path) -> None:
+    (row,) = make_run(tmp_path, settings_for(grpo={"updates": 1, "kl": 0.1})).train()
+    page = (HERE.parent / "docs/trainer.md").read_text("utf-8")
+    section = page.partition("## What is logged of an update")[2].partition("\n## ")[0]
+    lines = [line.split("|")[1:3] for line in section.splitlines() if line.startswith("| `")]
+    names = {name: meaning for keys, meaning in lines for name in re.findall(r"`(\w+)`", keys)}
+    assert {"update", *names} == set(row)
+    for part in ("tokens", "seconds", "optimizer"):
+        assert set(re.findall(r"`(\w+)`", names[part])) == set(row[part])
+    assert [row[name] for name in ("user_cost", "judge_cost", "user_tokens", "judge_tokens")] == [0, 0, 0, 0]
 
 
 def test_without_variance_nothing_moves_and_the_update_counts(tmp_path: Path) -> None:
