@@ -37,7 +37,7 @@ class ForcedEngine:
         self.version, self.sampling = int(engine.version), engine.sampling
         self._played: dict[Key, int] = {}
         self._begun: dict[Key, tuple[int, list[int]]] = {}
-        self._now: list[tuple[Key, int]] = []
+        self._now: tuple[Sequence[Key], Sequence[int]] = ((), ())
         module: Any = MODULES[type(engine).__name__]
         module.uniforms, module.draw = self._uniforms, self._draw
 
@@ -63,19 +63,23 @@ class ForcedEngine:
         self._engine.release(key)
 
     def _uniforms(self, keys: Sequence[Key], places: Sequence[int]) -> np.ndarray:
-        self._now = list(zip(keys, places, strict=True))
+        self._now = (keys, places)
         return uniforms(keys, places)
 
     def _draw(self, logits: torch.Tensor, sampling: Sampling, numbers: np.ndarray) -> tuple[list[int], list[float]]:
         chosen, logprobs = draw(logits, sampling, numbers)
-        for row, (key, place) in enumerate(self._now):
-            start, ids = self._begun[key]
-            if place - start < len(ids):  # past its end a turn of a padded batch is closed, and nobody looks at it
-                chosen[row] = ids[place - start]
+        self.replace(chosen)
         if self._exact:
             every = (logits.float() / (sampling.temperature or 1.0)).log_softmax(-1)
             logprobs = every.gather(-1, torch.tensor(chosen, device=logits.device)[:, None])[:, 0].tolist()
         return chosen, logprobs
+
+    def replace(self, chosen: list[int]) -> None:
+        """Put the written tokens in the place of those that were drawn; no part of what is measured."""
+        for row, (key, place) in enumerate(zip(*self._now, strict=True)):
+            start, ids = self._begun[key]
+            if place - start < len(ids):  # past its end a turn of a padded batch is closed, and nobody looks at it
+                chosen[row] = ids[place - start]
 
 
 def scripts(source: Callable[[Key], str], renderer: Renderer) -> Turns:

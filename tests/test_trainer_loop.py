@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import re
@@ -140,6 +141,14 @@ def test_what_a_limit_ended_trains_like_any_other_and_is_counted(tmp_path: Path)
     assert [example.advantage for example in seen] == [bad, good] * 6
     assert row["optimizer"]["trained"] == sum(rollout.tokens.actions for rollout in run.batch.rollouts)
     assert row["optimizer"]["tokens"] == row["optimizer"]["trained"]
+
+
+def test_what_was_loaded_is_not_walked_by_the_collector_while_a_run_trains(tmp_path: Path) -> None:
+    seen: list[int] = []
+    run = make_run(tmp_path, settings_for(grpo={"updates": 1}), on_update=lambda _: seen.append(gc.get_freeze_count()))
+    run.train()
+    assert seen[0] > 10_000
+    assert gc.get_freeze_count() == 0
 
 
 def test_warmup_raises_the_rate(tmp_path: Path) -> None:
