@@ -128,6 +128,7 @@ def measure(config: TrainConfig, folder: Path) -> dict[str, Any]:
         "updates": len(rows),
         "episodes": config.episodes,
         "tokens_per_episode": round(sum(tokens.values()) / config.episodes / len(rows), 1),
+        "messages_rendered_anew": round(_anew(run.runner.renderer), 3),
         "pass_rate": round(sum(row["pass_rate"] for row in rows) / len(rows), 3),
         "seconds": round(spent["wall"], 3),
         "shares": {
@@ -136,6 +137,12 @@ def measure(config: TrainConfig, folder: Path) -> dict[str, Any]:
         },
         "totals": {kind: round(sum(values.values()) / spent["wall"], 4) for kind, values in parts.items()},
     }
+
+
+def _anew(renderer: Any) -> float:
+    """Share of the environment's messages that no attempt had met before."""
+    found = renderer._added.cache_info()
+    return found.misses / (found.hits + found.misses)
 
 
 def main() -> int:
