@@ -83,21 +83,22 @@ class ForcedEngine:
 
 
 def scripts(source: Callable[[Key], str], renderer: Renderer) -> Turns:
-    """Turns for `ForcedEngine`: every other attempt solves its task, the others make one of the task's mistakes.
+    """Turns for `ForcedEngine`: every other attempt solves its task, the others make the task's mistakes, each its own.
 
     Args:
         source: names the task of an episode.
         renderer: for the ids. Turns are written when they are first asked for: ask before the clock runs.
     """
-    written: dict[tuple[str, bool], list[list[int]]] = {}
+    written: dict[tuple[str, str], list[list[int]]] = {}
 
     def turns(key: Key) -> list[list[int]]:
-        name, solves = source(key), key.slot % 2 == 0
-        if (name, solves) not in written:
-            task = get_task(name)
-            mistakes = sorted(task.scenario.mistakes)
-            texts = script_turns(task, "" if solves or not mistakes else mistakes[0], renderer.parser)
-            written[name, solves] = [renderer.encode(text + renderer.eos) for text in texts]
-        return written[name, solves]
+        name = source(key)
+        task = get_task(name)
+        mistakes = sorted(task.scenario.mistakes)
+        made = mistakes[key.slot // 2 % len(mistakes)] if key.slot % 2 and mistakes else ""
+        if (name, made) not in written:
+            texts = script_turns(task, made, renderer.parser)
+            written[name, made] = [renderer.encode(text + renderer.eos) for text in texts]
+        return written[name, made]
 
     return turns

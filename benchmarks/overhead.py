@@ -75,7 +75,7 @@ def measure(config: TrainConfig, folder: Path) -> dict[str, Any]:
     turns = scripts(lambda key: source.draw(key.update, key.group, 0), renderer)
     for update in range(1, config.grpo.updates + 1):
         for group in range(config.grpo.groups):
-            for slot in range(2):
+            for slot in range(config.grpo.group_size):
                 turns(Key(config.seed, update, group, slot))
     inner: Any = make_engine(config, run.model, run.tokenizer)
     run.engine = run.runner.engine = ForcedEngine(inner, turns)

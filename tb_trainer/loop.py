@@ -177,7 +177,7 @@ class Run:
             OutageError: an update could not be collected; what came before it is saved.
         """
         self._begin()
-        gc.freeze()  # or a full collection, one in few updates, walks the libraries' 700,000 objects: half a second
+        gc.freeze()  # or a full collection, one in few updates, walks the libraries' 700,000 objects: about a second
         try:
             self._sync()
             if not self.done:
