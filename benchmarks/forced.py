@@ -37,7 +37,7 @@ class ForcedEngine:
         self.version, self.sampling = int(engine.version), engine.sampling
         self._played: dict[Key, int] = {}
         self._begun: dict[Key, tuple[int, list[int]]] = {}
-        self._now: list[tuple[Key, int]] = []
+        self._now: tuple[Sequence[Key], Sequence[int]] = ((), ())
         module: Any = MODULES[type(engine).__name__]
         module.uniforms, module.draw = self._uniforms, self._draw
 
@@ -63,37 +63,42 @@ class ForcedEngine:
         self._engine.release(key)
 
     def _uniforms(self, keys: Sequence[Key], places: Sequence[int]) -> np.ndarray:
-        self._now = list(zip(keys, places, strict=True))
+        self._now = (keys, places)
         return uniforms(keys, places)
 
     def _draw(self, logits: torch.Tensor, sampling: Sampling, numbers: np.ndarray) -> tuple[list[int], list[float]]:
         chosen, logprobs = draw(logits, sampling, numbers)
-        for row, (key, place) in enumerate(self._now):
-            start, ids = self._begun[key]
-            if place - start < len(ids):  # past its end a turn of a padded batch is closed, and nobody looks at it
-                chosen[row] = ids[place - start]
+        self.replace(chosen)
         if self._exact:
             every = (logits.float() / (sampling.temperature or 1.0)).log_softmax(-1)
             logprobs = every.gather(-1, torch.tensor(chosen, device=logits.device)[:, None])[:, 0].tolist()
         return chosen, logprobs
 
+    def replace(self, chosen: list[int]) -> None:
+        """Put the written tokens in the place of those that were drawn; no part of what is measured."""
+        for row, (key, place) in enumerate(zip(*self._now, strict=True)):
+            start, ids = self._begun[key]
+            if place - start < len(ids):  # past its end a turn of a padded batch is closed, and nobody looks at it
+                chosen[row] = ids[place - start]
+
 
 def scripts(source: Callable[[Key], str], renderer: Renderer) -> Turns:
-    """Turns for `ForcedEngine`: every other attempt solves its task, the others make one of the task's mistakes.
+    """Turns for `ForcedEngine`: every other attempt solves its task, the others make the task's mistakes, each its own.
 
     Args:
         source: names the task of an episode.
         renderer: for the ids. Turns are written when they are first asked for: ask before the clock runs.
     """
-    written: dict[tuple[str, bool], list[list[int]]] = {}
+    written: dict[tuple[str, str], list[list[int]]] = {}
 
     def turns(key: Key) -> list[list[int]]:
-        name, solves = source(key), key.slot % 2 == 0
-        if (name, solves) not in written:
-            task = get_task(name)
-            mistakes = sorted(task.scenario.mistakes)
-            texts = script_turns(task, "" if solves or not mistakes else mistakes[0], renderer.parser)
-            written[name, solves] = [renderer.encode(text + renderer.eos) for text in texts]
-        return written[name, solves]
+        name = source(key)
+        task = get_task(name)
+        mistakes = sorted(task.scenario.mistakes)
+        made = mistakes[key.slot // 2 % len(mistakes)] if key.slot % 2 and mistakes else ""
+        if (name, made) not in written:
+            texts = script_turns(task, made, renderer.parser)
+            written[name, made] = [renderer.encode(text + renderer.eos) for text in texts]
+        return written[name, made]
 
     return turns

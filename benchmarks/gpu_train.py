@@ -148,7 +148,7 @@ class Bench:
     def update(self, number: int, groups: int, size: int, until: float, report: Any) -> None:
         """Collect and train on groups x size episodes; `report` is told of each phase."""
         for group in range(groups):
-            for slot in range(2):
+            for slot in range(size):
                 self.turns(Key(self.config.seed, number, group, slot))
         collector = GroupCollector(self.runner, self.source, groups, size, self.config.seed, slots=groups * size)
         done, before = list[int](), self.runner.seconds["generate"]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tb_envs.actions import ToolCall, Turn, parse_action
+from tb_envs.costs import Cost, Part
 from tb_envs.errors import BackendError, CheckerError, EpisodeError, UsageError, UserError
 from tb_envs.grading.grade import Evidence, grade
 from tb_envs.grading.verdict import Verdict
@@ -55,6 +56,7 @@ class Episode:
         verdict: every check by name, at the end; None after a system error.
         reward: at the end, from the database; 0.0 after a system error.
         grading_seconds: of the wall clock, spent on the verdict; a measure, and part of no result.
+        costs: what models that play the customer or judge took, by part; empty where nobody calls one.
     """
 
     def __init__(self, settings: Settings | None = None) -> None:
@@ -71,6 +73,7 @@ class Episode:
         self.outcome = self.ended_by = self.error = ""
         self.verdict: Verdict | None = None
         self.reward = self.grading_seconds = 0.0
+        self.costs: dict[Part, Cost] = {}
 
     # -- life
 
@@ -139,6 +142,10 @@ class Episode:
         if self.backend is not None:
             self.backend.close()
             self.backend = None
+
+    def spend(self, part: Part, *, dollars: float = 0.0, tokens: int = 0) -> None:
+        """Book what a model that plays the customer (``user``) or judges (``judge``) took; also if it failed then."""
+        self.costs[part] = self.costs.get(part, Cost()) + Cost(dollars, tokens)
 
     # -- one turn
 

@@ -13,6 +13,7 @@ import torch
 
 from tb_envs.errors import UsageError
 from tb_trainer.schema import LoraConfig
+from tb_trainer.spread import spread_like
 
 CONFIG, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 
@@ -81,14 +82,22 @@ def put_on_saved(model: Any, folder: str, lora: LoraConfig, dtype: torch.dtype) 
     return adapted if lora.rank else adapted.merge_and_unload()
 
 
-def save(model: Any, folder: Path) -> None:
-    """Write a model's weights, of a model with adapters these alone."""
-    # Whether embeddings were resized would be asked of the hub; they never are.
-    model.save_pretrained(folder, **({"save_embedding_layers": False} if has_adapters(model) else {}))
+def save(model: Any, folder: Path, state: dict[str, torch.Tensor] | None = None) -> None:
+    """Write a model's weights, of a model with adapters these alone.
+
+    Args:
+        model: whole, or spread over processes.
+        folder: to write into.
+        state: the weights, if the model is spread.
+    """
+    options: dict[str, Any] = {} if state is None else {"state_dict": state}
+    if has_adapters(model):
+        options["save_embedding_layers"] = False  # whether they were resized would be asked of the hub; they never are
+    model.save_pretrained(folder, **options)
 
 
 def restore(model: Any, folder: Path) -> None:
-    """Give a model the weights, or the adapters, that `save` wrote.
+    """Give a model the weights, or the adapters, that `save` wrote; adapters also to a model that is spread.
 
     Raises:
         UsageError: they are not those of this model.
@@ -100,9 +109,10 @@ def restore(model: Any, folder: Path) -> None:
     from safetensors.torch import load_file
 
     saved = load_file(folder / WEIGHTS)
-    if set(saved) != set(get_peft_model_state_dict(model, save_embedding_layers=False)):
+    current = get_peft_model_state_dict(model, save_embedding_layers=False)
+    if set(saved) != set(current):
         raise UsageError(f"{folder / WEIGHTS} holds adapters of other layers than model.lora.targets names")
-    set_peft_model_state_dict(model, saved)
+    set_peft_model_state_dict(model, {name: spread_like(saved[name], now) for name, now in current.items()})
 
 
 def plain_weight(part: Any) -> torch.Tensor:

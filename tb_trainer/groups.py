@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from tb_envs.costs import PARTS, Cost, Part
 from tb_envs.errors import BackendError
 from tb_trainer.engines import Key
 from tb_trainer.runner import Job, Rollout, Runner
@@ -59,6 +60,7 @@ class Batch:
         retries: episodes that were played again.
         dropped: tasks whose group was given up, with the last cause.
         seconds: spent generating and in the environment.
+        costs: of models that played the customer or judged, in these episodes and in those that were played in vain.
     """
 
     groups: list[Group] = field(default_factory=list[Group])
@@ -67,6 +69,7 @@ class Batch:
     retries: int = 0
     dropped: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     seconds: dict[str, float] = field(default_factory=dict[str, float])
+    costs: dict[Part, Cost] = field(default_factory=lambda: {part: Cost() for part in PARTS})
 
     @property
     def rollouts(self) -> list[Rollout]:
@@ -132,7 +135,7 @@ class GroupCollector:
         forming = {place: self._form(update, place, 0) for place in range(self.groups)}
         whole: dict[int, Group] = {}
         waiting: deque[Job] = deque(job for place in sorted(forming) for job in self._jobs(update, forming[place]))
-        before = dict(self.runner.seconds)
+        before, paid = dict(self.runner.seconds), dict(self.runner.costs)
         try:
             while forming:
                 while waiting and self.runner.live < self.slots:
@@ -150,6 +153,7 @@ class GroupCollector:
             raise
         batch.groups = [whole[place] for place in range(self.groups)]
         batch.seconds = {name: spent - before[name] for name, spent in self.runner.seconds.items()}
+        batch.costs = {part: cost - paid[part] for part, cost in self.runner.costs.items()}
         return batch
 
     def _form(self, update: int, place: int, redraw: int) -> _Forming:

@@ -7,6 +7,7 @@ update that the system kept from being collected does not count and ends the run
 
 from __future__ import annotations
 
+import gc
 import json
 import time
 from collections.abc import Callable
@@ -29,12 +30,13 @@ from tb_trainer.groups import Batch, GroupCollector
 from tb_trainer.grpo import Example, Objective, advantages
 from tb_trainer.log import RunLog, numbers
 from tb_trainer.metrics import batch_row, line
-from tb_trainer.policy import load_policy
+from tb_trainer.policy import dtype_of, load_policy
 from tb_trainer.provenance import provenance
-from tb_trainer.ranks import FullWeights, from_first, is_sharded, make_accelerator, peers
+from tb_trainer.ranks import from_first, make_accelerator, peers
 from tb_trainer.render import make_renderer
 from tb_trainer.runner import Limits, Runner
 from tb_trainer.schema import TrainConfig
+from tb_trainer.spread import FullWeights, gathered, gathered_state, is_sharded, take_state
 from tb_trainer.tasks import guard
 from tb_trainer.tasks.source import make_source
 from tb_trainer.tasks.training import hashes_of, training_tasks
@@ -108,6 +110,14 @@ class Run:
             weight_decay=grpo.weight_decay,
         )
         self.wrapped, self.optimizer = self.accelerator.prepare(self.model, optimizer)
+        kind = self.config.engine.kind
+        # Of one process the spread model is whole, and can play.
+        self._plays = not is_sharded(self._plain()) or (kind == "hf" and self.accelerator.num_processes == 1)
+        if not self._plays and kind != "vllm" and self._engine is None:
+            raise UsageError(
+                f"engine.kind {kind} plays in the first process, but this launch spreads the weights (FSDP2): launch "
+                "with tb_trainer/launch/ddp.yaml and parallel.strategy=ddp, or set engine.kind=vllm"
+            )
         if self.reference is not None:
             self.reference = self.reference.to(self.accelerator.device)
         self.updater = Updater(
@@ -167,6 +177,7 @@ class Run:
             OutageError: an update could not be collected; what came before it is saved.
         """
         self._begin()
+        gc.freeze()  # or a full collection, one in few updates, walks the libraries' 700,000 objects: about a second
         try:
             self._sync()
             if not self.done:
@@ -177,6 +188,7 @@ class Run:
             self._note(event="failed", updates=self.done, error=f"{type(error).__name__}: {error}")
             raise
         finally:
+            gc.unfreeze()
             if self.first:
                 self.runner.close()
                 getattr(self.engine, "close", lambda: None)()
@@ -245,13 +257,13 @@ class Run:
     def _sync(self) -> None:
         """Give the engine the weights, from every process that has a part of them."""
         model = self._plain()
-        if is_sharded(model):
-            gathered = FullWeights(model)
-            if self.first:
-                self.engine.load(gathered)
-            else:
-                for _ in gathered.named_parameters():
-                    pass
+        if not self._plays:
+            weights = FullWeights(model)
+            try:
+                if self.first:
+                    self.engine.load(weights)
+            finally:
+                weights.drain()
         elif self.first:
             self.engine.load(model)
 
@@ -331,12 +343,7 @@ class Run:
         """A checkpoint of this update."""
         update, accelerator = self.done, self.accelerator
         folder = from_first(accelerator, lambda: checkpoint.draft(self.out, update))
-        if is_sharded(self._plain()):
-            accelerator.save_state(str(folder))
-        elif self.first:
-            transformers.utils.logging.disable_progress_bar()
-            adapters.save(self._plain(), folder)
-            torch.save(self.optimizer.state_dict(), folder / "optimizer.pt")
+        self._save_weights(folder)
         accelerator.wait_for_everyone()
         if self.first:
             self.tokenizer.save_pretrained(folder)
@@ -353,6 +360,23 @@ class Run:
             checkpoint.prune(self.out, self.config.saving.keep, {self._best_update, update})
             self._note(event="checkpoint", update=update, path=str(path.relative_to(self.out)))
 
+    def _save_weights(self, folder: Path) -> None:
+        """And the state of the optimizer."""
+        transformers.utils.logging.disable_progress_bar()
+        model, optimizer, state = self._plain(), self.optimizer, None
+        if is_sharded(model):
+            # Adapters are resumed from this file; other weights, in full precision, from each process's part.
+            dtype = None if adapters.has_adapters(model) else dtype_of(self.config.model)
+            state = gathered(model, keep=self.first, dtype=dtype)
+        if self.first:
+            adapters.save(model, folder, state)
+        if is_sharded(model) and not adapters.has_adapters(model):
+            self.accelerator.save_state(str(folder))  # each process its part
+            return
+        state = gathered_state(optimizer, keep=self.first)
+        if self.first:
+            torch.save(state, folder / "optimizer.pt")
+
     def _resume(self) -> None:
         """Take up the last whole checkpoint."""
         found = checkpoint.whole(self.out)
@@ -361,10 +385,11 @@ class Run:
         folder = checkpoint.folder_of(self.out, found[-1])
         state = checkpoint.read_state(folder)
         checkpoint.check_same(state, self.hashes, folder)
-        if is_sharded(self._plain()):
+        model = self._plain()
+        if is_sharded(model) and not adapters.has_adapters(model):
             self.accelerator.load_state(str(folder))
         else:
-            adapters.restore(self._plain(), folder)
-            self.optimizer.load_state_dict(torch.load(folder / "optimizer.pt", weights_only=True))
+            adapters.restore(model, folder)
+            take_state(self.optimizer, torch.load(folder / "optimizer.pt", weights_only=True, map_location="cpu"))
         self.done, self.best, self._best_update = state["update"], state["best"], state["best_update"]
         self.source.restore(state["source"])

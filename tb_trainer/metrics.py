@@ -41,6 +41,8 @@ def batch_row(batch: Batch) -> dict[str, Any]:
         "ended_by": dict(sorted(ended.items())),
         "limits_hit": sum(count for name, count in ended.items() if name.startswith("limit:")),
         "system_errors": dict(sorted(batch.errors.items())),
+        **{f"{part}_cost": round(cost.dollars, 6) for part, cost in batch.costs.items()},
+        **{f"{part}_tokens": cost.tokens for part, cost in batch.costs.items()},
         "retries": batch.retries,
         "dropped_groups": len(batch.dropped),
         "families": rates_by(rollouts, lambda task_id: [family_of(task_id)]),

@@ -41,7 +41,7 @@ def load_policy(config: TrainConfig) -> tuple[Any, Any]:
     else:
         tokenizer = make_tokenizer(texts_of(_tasks(config)), model.vocabulary)
     made: Any = make_model(model, tokenizer, positions=config.sampling.episode_tokens, seed=config.seed)
-    made.to(dtype=_dtype(model))
+    made.to(dtype=dtype_of(model))
     return made, tokenizer
 
 
@@ -55,7 +55,7 @@ def _read(config: ModelConfig, path: str) -> tuple[Any, Any]:
     model: Any
     tokenizer: Any
     if source.startswith(PREFIX):
-        model, tokenizer = read_gguf(source.removeprefix(PREFIX), dtype=_dtype(config), attention=config.attention)
+        model, tokenizer = read_gguf(source.removeprefix(PREFIX), dtype=dtype_of(config), attention=config.attention)
         if path != source:  # adapters over it carry the tokenizer they were trained with
             tokenizer = AutoTokenizer.from_pretrained(path)
     else:
@@ -63,7 +63,7 @@ def _read(config: ModelConfig, path: str) -> tuple[Any, Any]:
             # The tokenizer, not a multimodal processor: a processor renders another template (and 3-D positions).
             tokenizer = AutoTokenizer.from_pretrained(path)
             model = AutoModelForCausalLM.from_pretrained(
-                source, dtype=_dtype(config), attn_implementation=config.attention
+                source, dtype=dtype_of(config), attn_implementation=config.attention
             )
         except (OSError, ValueError) as error:
             why = str(error).splitlines()[0]
@@ -75,8 +75,8 @@ def _read(config: ModelConfig, path: str) -> tuple[Any, Any]:
     if config.gradient_checkpointing:
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
     if below:
-        return put_on_saved(model, path, config.lora, _dtype(config)), tokenizer
-    return (put_on(model, config.lora, _dtype(config)) if config.lora.rank else model), tokenizer
+        return put_on_saved(model, path, config.lora, dtype_of(config)), tokenizer
+    return (put_on(model, config.lora, dtype_of(config)) if config.lora.rank else model), tokenizer
 
 
 def _tasks(config: TrainConfig) -> list[Task]:
@@ -92,5 +92,6 @@ def _tasks(config: TrainConfig) -> list[Task]:
     return [get_task(task_id) for task_id in spread]
 
 
-def _dtype(config: ModelConfig) -> torch.dtype:
+def dtype_of(config: ModelConfig) -> torch.dtype:
+    """What weights are read and saved in."""
     return {"float32": torch.float32, "bfloat16": torch.bfloat16}[config.dtype]

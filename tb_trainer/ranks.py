@@ -6,11 +6,10 @@ first. Refuses to let a process return early while the others wait in a collecti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, TypeVar
 
-import torch
 import torch.distributed
 
 from tb_envs.errors import BackendError, ThinkingBoxError
@@ -81,22 +80,3 @@ def _is_about_peers(text: str) -> bool:
         word in lowered
         for word in ("connection closed", "connection reset", "gloo", "nccl", "timed out", "broken pipe")
     )
-
-
-class FullWeights:
-    """A model spread over processes, as one: `named_parameters` gathers each in turn, in all processes at once."""
-
-    def __init__(self, model: Any) -> None:
-        self._model = model
-        self.config = model.config
-
-    def named_parameters(self) -> Iterator[tuple[str, torch.Tensor]]:
-        """(name, whole tensor) of every parameter."""
-        for name, parameter in self._model.named_parameters():
-            whole = parameter.full_tensor() if hasattr(parameter, "full_tensor") else parameter
-            yield name, whole.detach()
-
-
-def is_sharded(model: Any) -> bool:
-    """Whether no process has the whole model."""
-    return any(hasattr(parameter, "full_tensor") for parameter in model.parameters())

@@ -9,6 +9,7 @@ Special tokens written as plain text by a customer or a tool are defused: they n
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from tb_envs.errors import UsageError
@@ -42,6 +43,9 @@ SWITCHES = {
     "preserve_thinking": True,  # Qwen3.6 and later: earlier turns keep their thoughts
     "date_string": "26 Jul 2024",  # Llama 3: without it, today's date by the machine's clock stands in every prompt
 }
+KEPT = 4096
+"""Renderings of messages that are kept: of an update's, most."""
+Items = tuple[tuple[tuple[str, Any], ...], ...]
 WHAT_TO_DO = (
     "so a served model would read other prompts than it was trained on: set model.template to additive, or to the file "
     "of a template that keeps every turn as it was"
@@ -94,6 +98,9 @@ class Renderer:
         self.eos_id = self.stops[0]
         self.switches = {**SWITCHES, "enable_thinking": thinking, "thinking": thinking}
         self._template = template_of(tokenizer)
+        self._added = lru_cache(maxsize=KEPT)(self._rendered)
+        # What is behind a fast tokenizer does the same with less around it; `_check` compares.
+        self._quick: Any = getattr(tokenizer, "backend_tokenizer", None)
         if thinking and "think" not in self._template.lower():
             raise UsageError("model.thinking is on, and the chat template knows no thoughts")
         self._defuse = {token: f"{token[0]} {token[1:]}" for token in tokenizer.get_added_vocab() if len(token) > 1}
@@ -130,6 +137,11 @@ class Renderer:
             closed: whether the model ended its turn itself; if it was cut off, the end is added here, unsampled.
             domain: whose tools answered; the prompts ``tiny`` and ``spare`` show their results by it.
         """
+        return list(self._added(tuple(tuple(message.items()) for message in messages), closed, domain))
+
+    def _rendered(self, items: Items, closed: bool, domain: str) -> list[int]:
+        """What `added` answers. The attempts at a task meet the same words again and again: each is rendered once."""
+        messages: Sequence[Mapping[str, Any]] = [dict(pairs) for pairs in items]
         if self.prompt in COMPACT:
             messages = [_shortened(domain, message, self.prompt) for message in messages]
         text = self._text([*PREFIX, *self._safe(messages)], add_generation_prompt=True)
@@ -139,6 +151,8 @@ class Renderer:
 
     def encode(self, text: str) -> list[int]:
         """Ids of rendered text, special tokens read as such."""
+        if self._quick is not None:
+            return self._quick.encode(text, add_special_tokens=False).ids
         return list(self.tokenizer.encode(text, add_special_tokens=False))
 
     def decode(self, ids: Sequence[int]) -> str:
@@ -174,6 +188,8 @@ class Renderer:
         if not told.startswith(head):
             raise UsageError(f"the chat template renders an earlier turn differently than it begins one, {WHAT_TO_DO}")
         told = told[: told.rfind(self.eos) + len(self.eos)]
+        if self._quick is not None and self.encode(told) != list(self.tokenizer.encode(told, add_special_tokens=False)):
+            self._quick = None
         for probe in PROBES:
             delta = self.added(probe, closed=True)
             together = self.encode(self._text([*PREFIX, *probe], add_generation_prompt=True))

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from tb_envs.authoring.rng import stable_seed
+from tb_envs.costs import PARTS, Cost, Part
 from tb_envs.episode import Episode, drive
 from tb_envs.errors import BackendError, UsageError, UserError
 from tb_envs.settings import Settings
@@ -134,6 +135,7 @@ class Runner:
     Attributes:
         transcripts: of which jobs the episode is kept as text; of none until it is set.
         seconds: spent so far on `generate`, `environment` (customer, tools, database) and `grade`.
+        costs: of models that played the customer or judged, so far: in all episodes, also those that broke.
     """
 
     def __init__(
@@ -149,6 +151,7 @@ class Runner:
         self.engine, self.renderer, self.settings, self.limits = engine, renderer, settings, limits
         self.transcripts: Callable[[Job], bool] = lambda job: False
         self.seconds = {"generate": 0.0, "environment": 0.0, "grade": 0.0}
+        self.costs: dict[Part, Cost] = {part: Cost() for part in PARTS}
         self._episodes = episodes
         self._seats: dict[Key, _Seat] = {}
         self._finished: list[Rollout] = []
@@ -339,6 +342,8 @@ class Runner:
 
     def _leave(self, seat: _Seat) -> None:
         del self._seats[seat.job.key]
+        for part, cost in seat.episode.costs.items():
+            self.costs[part] += cost
         self.engine.release(seat.job.key)
         if seat.step is not None:
             seat.step.give_up(seat.episode.close)

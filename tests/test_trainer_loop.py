@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -92,6 +94,18 @@ def test_rewards_of_the_database_move_the_weights(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "config.json").read_text("utf-8"))["environment"]["domains"] == ["library"]
 
 
+def test_the_documents_list_what_is_logged_of_an_update(tmp_path: Path) -> None:
+    (row,) = make_run(tmp_path, settings_for(grpo={"updates": 1, "kl": 0.1})).train()
+    page = (HERE.parent / "docs/trainer.md").read_text("utf-8")
+    section = page.partition("## What is logged of an update")[2].partition("\n## ")[0]
+    lines = [line.split("|")[1:3] for line in section.splitlines() if line.startswith("| `")]
+    names = {name: meaning for keys, meaning in lines for name in re.findall(r"`(\w+)`", keys)}
+    assert {"update", *names} == set(row)
+    for part in ("tokens", "seconds", "optimizer"):
+        assert set(re.findall(r"`(\w+)`", names[part])) == set(row[part])
+    assert [row[name] for name in ("user_cost", "judge_cost", "user_tokens", "judge_tokens")] == [0, 0, 0, 0]
+
+
 def test_without_variance_nothing_moves_and_the_update_counts(tmp_path: Path) -> None:
     settings = settings_for(
         environment={"tasks": ["library/halve_fee/0", "library/halve_fee/5", "library/halve_fee/4"]}
@@ -127,6 +141,14 @@ def test_what_a_limit_ended_trains_like_any_other_and_is_counted(tmp_path: Path)
     assert [example.advantage for example in seen] == [bad, good] * 6
     assert row["optimizer"]["trained"] == sum(rollout.tokens.actions for rollout in run.batch.rollouts)
     assert row["optimizer"]["tokens"] == row["optimizer"]["trained"]
+
+
+def test_what_was_loaded_is_not_walked_by_the_collector_while_a_run_trains(tmp_path: Path) -> None:
+    seen: list[int] = []
+    run = make_run(tmp_path, settings_for(grpo={"updates": 1}), on_update=lambda _: seen.append(gc.get_freeze_count()))
+    run.train()
+    assert seen[0] > 10_000
+    assert gc.get_freeze_count() == 0
 
 
 def test_warmup_raises_the_rate(tmp_path: Path) -> None:

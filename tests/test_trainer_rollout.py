@@ -18,6 +18,7 @@ from tb_envs.session.backend import ToolResult
 from tb_envs.task import get_task
 from tb_trainer.engines import Key, Request, Turn
 from tb_trainer.groups import Batch, GroupCollector, OutageError
+from tb_trainer.metrics import batch_row
 from tb_trainer.play import play_all
 from tb_trainer.reference import WrittenEngine, reference_turns
 from tb_trainer.render import Renderer
@@ -188,6 +189,53 @@ def test_uniform_groups_are_replaced_a_bounded_number_of_times(refills: int) -> 
     assert [group.informative for group in batch.groups] == [False, bool(refills), False]
     again = GroupCollector(playing, source, groups=3, size=4, refills=refills, slots=2).collect(0)
     assert [group.task_id for group in again.groups] == [group.task_id for group in batch.groups]
+
+
+# -- models that play the customer or judge
+
+
+class PaidUser:
+    """Says what the scripted customer says, and is paid for each answer."""
+
+    def __init__(self, episode: Episode) -> None:
+        self._user, self._spend = episode.user, episode.spend
+
+    def reply(self, said: str) -> Any:
+        Paid.answers += 1
+        self._spend("user", dollars=0.25, tokens=100)
+        return self._user.reply(said)
+
+
+class Paid(Episode):
+    """A model plays the customer, another one judges each talk that has come to its end."""
+
+    answers = ends = 0
+
+    async def reset(self, task: Any, **changes: Any) -> str:
+        out = await super().reset(task, **changes)
+        self.user: Any = PaidUser(self)
+        return out
+
+    def _end(self, by: str) -> None:
+        super()._end(by)
+        Paid.ends += 1
+        self.spend("judge", dollars=0.5, tokens=7)
+
+
+@pytest.mark.parametrize("crash", [0.0, 0.3])
+def test_what_user_and_judge_cost_is_logged_with_what_was_paid_in_vain(crash: float) -> None:
+    source = InOrder()
+    playing = runner(written(solved_by(2, source)), episodes=Paid, faults={"crash": crash} if crash else None)
+    collector = GroupCollector(playing, source, groups=3, size=4)
+    for update in range(2):  # of each update its own
+        Paid.answers = Paid.ends = 0
+        row = batch_row(collector.collect(update))
+        assert Paid.answers > 0 and Paid.ends >= 12
+        assert (row["user_tokens"], row["user_cost"]) == (100 * Paid.answers, 0.25 * Paid.answers)
+        assert (row["judge_tokens"], row["judge_cost"]) == (7 * Paid.ends, 0.5 * Paid.ends)
+        assert (row["retries"] > 0) == bool(crash)
+    plain = batch_row(collect(InOrder()))
+    assert [plain[name] for name in ("user_cost", "judge_cost", "user_tokens", "judge_tokens")] == [0, 0, 0, 0]
 
 
 # -- episodes that do I/O

@@ -29,9 +29,11 @@ from tb_envs.task import get_task
 from tb_trainer.config import load
 from tb_trainer.demonstrations import demonstrations
 from tb_trainer.grpo import Example, pad, score
+from tb_trainer.log import read_rows
 from tb_trainer.loop import Run
 from tb_trainer.policy import load_policy
 from tb_trainer.render import make_renderer
+from tb_trainer.runner import HARNESS
 from tb_trainer.tasks.posterior import jeffreys
 from tb_trainer.tasks.records import read
 from tb_trainer.tokens import Trajectory
@@ -42,14 +44,22 @@ ENGLISH = (
     "stay at home by the fire. When spring comes, the snow melts, the rivers rise, and the farmers go out to plough "
     "their fields."
 )
-LIBRARY = [
-    "environment.domains=[library]",
-    "environment.tasks=[library/halve_fee/0-11]",
-    "warmstart.steps=8",
-    "grpo.refills=2",
+ONE, OTHER = "hotel/unverified_caller/2026", "hotel/unverified_caller/2041"
+SMALLER = [
+    f"environment.tasks=[{ONE}, {OTHER}]",
+    "sampling.episode_tokens=2816",
+    "grpo.group_size=2",
+    "grpo.refills=0",
 ]
-"""Settings over the preset's: episodes of the toy library have 720 tokens, those of the hotel 2,400."""
-UNSEEN = "library/halve_fee/40"
+"""Settings over the preset's, for time: two real tasks of the hotel, whose demonstrations have 2,400 tokens."""
+SHOWN = [
+    f"environment.tasks=[{ONE}, {ONE}, {OTHER}, {OTHER}]",
+    "warmstart.trainer=plain",
+    "warmstart.noise=0.3",
+    "warmstart.habits=[hands over what is done]",
+]
+"""Of each task its right end and a wrong one, so that attempts will differ: else there is nothing to step on."""
+UNSEEN = "hotel/unverified_caller/2002"
 """Never trained on."""
 
 
@@ -128,36 +138,42 @@ class Way:
     first: bytes = b""
     run: Any = None
     batches: list[Any] = field(default_factory=list)
-    seconds: dict[str, float] = field(default_factory=dict)
+    seconds: dict[str, tuple[float, ...]] = field(default_factory=dict)
+
+    @property
+    def rollouts(self) -> list[Any]:
+        return [rollout for batch in self.batches for rollout in batch.rollouts]
 
     def config(self, *more: str) -> Any:
-        return load("smollm2", [*LIBRARY, *more])
+        return load("smollm2", [*SMALLER, *more])
 
     def words(self, command: str, *more: str) -> list[str]:
-        return [command, "--preset", "smollm2", *(word for name in LIBRARY for word in ("--set", name)), *more]
+        return [command, "--preset", "smollm2", *(word for name in SMALLER for word in ("--set", name)), *more]
 
 
 @pytest.fixture(scope="module")
 def way(tmp_path_factory: pytest.TempPathFactory) -> Way:
-    """Probe the model as it came, twice; teach it; train it for two updates."""
+    """Probe the model as it came, in two parts; select; teach it; train it for two updates."""
     way = Way(tmp_path_factory.mktemp("way"))
     two = list(way.config().environment.tasks)[:2]
     rows = way.out / "probe.jsonl"
-    probe = way.words("probe", "--tasks", *two, "--out", str(rows), "--json")
-    clock = time.perf_counter()
+    probe = way.words("probe", "--attempts", "1", "--out", str(rows), "--json", "--tasks")
+    clock = time.perf_counter(), time.process_time()
 
     def lap(name: str) -> None:
         nonlocal clock
-        now = time.perf_counter()
-        way.seconds[name], clock = round(now - clock, 1), now
+        now = time.perf_counter(), time.process_time()
+        way.seconds[name] = tuple(round(after - before, 1) for before, after in zip(clock, now, strict=True))
+        clock = now
 
-    assert main([*probe, "--attempts", "1"]) == 0
+    assert main([*probe, two[0]]) == 0
     way.first = rows.read_bytes()
-    assert main([*probe, "--attempts", "2"]) == 0
+    assert main([*probe, *two]) == 0
     lap("probe")
-    main(["select", str(rows), "--out", str(way.out / "pool.json"), "--attempts", "2"])
+    main(["select", str(rows), "--out", str(way.out / "pool.json"), "--attempts", "1"])
     way.pool = json.loads((way.out / "pool.json").read_text("utf-8"))
-    assert main(way.words("warmstart", "--out", str(way.out / "start"))) == 0
+    shown = [word for name in SHOWN for word in ("--set", name)]
+    assert main(way.words("warmstart", *shown, "--out", str(way.out / "start"))) == 0
     way.report = json.loads((way.out / "start" / "state.json").read_text("utf-8"))["warmstart"]
     lap("warm start")
     way.run = Run(
@@ -167,7 +183,7 @@ def way(tmp_path_factory: pytest.TempPathFactory) -> Way:
     )
     way.run.train()
     lap("two updates")
-    print(f"\nseconds {way.seconds} with {torch.get_num_threads()} threads; {way.report}")
+    print(f"\nseconds (wall, processor) {way.seconds} with {torch.get_num_threads()} threads; {way.report}")
     for row in way.run.rows:
         print({name: row[name] for name in ("reward_mean", "pass_rate", "tokens", "malformed", "seconds", "optimizer")})
     return way
@@ -176,7 +192,8 @@ def way(tmp_path_factory: pytest.TempPathFactory) -> Way:
 def test_a_probe_goes_on_and_its_posteriors_carry_hashes(way: Way) -> None:
     header, rows = read(way.out / "probe.jsonl")
     assert (way.out / "probe.jsonl").read_bytes().startswith(way.first)
-    assert [row["attempt"] for row in rows] == [0, 0, 1, 1]
+    assert [row["task"] for row in rows] == list(way.config().environment.tasks)[:2]
+    assert all(row["status"] != "system_error" and row["tokens"] <= 2816 for row in rows)
     assert all(row["hash"] == get_task(row["task"]).hash for row in rows)
     assert len(header["weights"]) == len(header["tokenizer"]) == 16
     entries = [*way.pool["tasks"], *way.pool["excluded"]]
@@ -184,7 +201,7 @@ def test_a_probe_goes_on_and_its_posteriors_carry_hashes(way: Way) -> None:
     for entry in entries:
         belief = jeffreys(entry["solved"], entry["runs"] - entry["solved"])
         assert (entry["posterior"]["a"], entry["posterior"]["b"]) == (belief.a, belief.b)
-        assert entry["runs"] == 2
+        assert entry["runs"] == 1
         assert entry["hash"] == get_task(entry["id"]).hash
 
 
@@ -194,38 +211,57 @@ def test_a_warm_start_makes_an_unseen_demonstration_likely(way: Way, base: Any) 
     assert shown.tokens.prompt <= 1500
     cold, warm = (loss(model, shown.tokens) for model in (base[0], started(way)))
     print(f"loss of {UNSEEN}: {cold:.3f} before, {warm:.3f} after")
+    assert (way.report["demonstrations"], way.report["wrong"]) == (4, 2)
     assert warm < 0.4 * cold
     assert way.report["loss"] < 0.4 * cold
 
 
 def test_after_it_episodes_call_tools(way: Way) -> None:
     _, cold = read(way.out / "probe.jsonl")
-    warm = way.batches[0].rollouts
-    called = [rollout.tool_calls > rollout.tool_errors for rollout in warm]
-    assert fmean(called) > max(0.5, fmean(row["tool_calls"] > row["tool_errors"] for row in cold))
-    assert max(rollout.reward for rollout in warm) > 0 == max(row["reward"] for row in cold)
+    called = [rollout.tool_calls > 0 for rollout in way.rollouts]
+    assert fmean(called) > max(0.5, fmean(row["tool_calls"] > 0 for row in cold))
 
 
-def test_two_updates_step_on_whole_episodes(way: Way) -> None:
-    rows = way.run.rows
-    assert [row["episodes"] for row in rows] == [6, 6]
-    for row in rows:
-        step = row["optimizer"]
-        assert step["stepped"], step["why"]
-        assert 0 < step["grad_norm"] < math.inf
+def test_two_updates_of_whole_groups_are_logged(way: Way) -> None:
+    log = read_rows(way.out / "run/log.jsonl")
+    assert [row["event"] for row in log] == ["start", "update", "update", "checkpoint", "end"]
+    for row, batch in zip(log[1:3], way.batches, strict=True):
+        assert [len(group.rollouts) for group in batch.groups] == [2, 2]
+        assert all(rollout.status != "system_error" and rollout.reward is not None for rollout in batch.rollouts)
+        assert (row["episodes"], row["system_errors"], row["retries"], row["dropped_groups"]) == (4, {}, 0, 0)
         assert row["tokens"]["longest"] <= way.config().sampling.episode_tokens
-        assert step["mismatch_max"] < 5e-4, "sampler and trainer disagree"
-    saved = {path.name for path in (way.out / "run" / "checkpoints").iterdir()}
-    assert any("2" in name for name in saved)
+        assert row["tokens"]["prompt"] <= 4 * 1500
+        step, varies = row["optimizer"], sum(group.informative for group in batch.groups)
+        assert row["informative_groups"] == varies
+        assert (step["stepped"], step["why"]) == ((True, "") if varies else (False, "no group has variance"))
+        assert step["tokens"] == row["tokens"]["action"]
+        if varies:
+            assert 0 < step["grad_norm"] < math.inf
+            assert step["mismatch_max"] < 5e-4, "sampler and trainer disagree"
+    assert (way.out / "run/checkpoints/update-2/model.safetensors").exists()
 
 
-def test_the_engines_log_probs_are_the_models_and_the_policy_moved(way: Way) -> None:
+def test_malformed_answers_became_observations(way: Way, base: Any) -> None:
+    """Each is answered in the stream by words that the model did not sample; the talk goes on or meets its limit."""
+    _, tokenizer = base
+    for rollout in way.rollouts:
+        heard = [token for token, own in zip(rollout.tokens.ids, rollout.tokens.sampled, strict=True) if not own]
+        told = tokenizer.decode(heard).count(HARNESS)
+        assert rollout.malformed - (rollout.ended_by == "limit:turns") <= told <= rollout.malformed
+    assert sum(rollout.malformed for rollout in way.rollouts) == sum(row["malformed"] for row in way.run.rows)
+
+
+def test_the_engines_log_probs_are_the_models_and_the_policy_moves_with_a_step(way: Way) -> None:
     rollout = max(way.batches[0].rollouts, key=lambda rollout: rollout.tool_calls)
     own = torch.tensor([p for p, ours in zip(rollout.tokens.logprobs, rollout.tokens.sampled, strict=True) if ours])
     before, after = (logprobs(model, rollout.tokens) for model in (started(way), way.run.model))
     assert rollout.tool_calls > 0, "log-probs behind a tool's answer are meant"
     assert float((own - before).abs().max()) < 5e-4
-    assert float((after - before).abs().max()) > 1e-2
+    moved = float((after - before).abs().max())
+    if any(row["optimizer"]["stepped"] for row in way.run.rows):
+        assert moved > 1e-3
+    else:
+        assert moved == 0
 
 
 def started(way: Way) -> Any:

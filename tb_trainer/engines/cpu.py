@@ -86,13 +86,14 @@ class CpuEngine:
             raise UsageError(
                 f"{len(ids)} tokens and {request.limit} new ones do not fit the model's {self._decoder.positions}"
             )
-        if not 0 <= min(ids) <= max(ids) < self._decoder.vocabulary:
+        kept = _common(row.fed, ids[:-1]) if row is not None else 0
+        due = ids[kept:]
+        if not 0 <= min(due) <= max(due) < self._decoder.vocabulary:
             raise UsageError(f"a token id is outside of the model's vocabulary of {self._decoder.vocabulary}")
         if row is None:
             row = self._by_key[request.key] = _Row(request.key)
             self._rows.append(row)
-        kept = _common(row.fed, ids[:-1])
-        row.fed, row.due = ids[:kept], ids[kept:]
+        row.fed, row.due = ids[:kept], due
         row.ids, row.logprobs, row.limit = [], [], request.limit
         row.state = _State.WAITING
 
@@ -115,9 +116,10 @@ class CpuEngine:
         """Forget the key and its row."""
         row = self._by_key.pop(key, None)
         if row is not None:
-            at, last = self._index(row), len(self._rows) - 1
-            self._swap(at, last)
-            self._rows.pop()
+            at, last = self._index(row), self._rows.pop()
+            if last is not row:
+                self._decoder.move(len(self._rows), at, len(last.fed))
+                self._rows[at] = last
             self._done = [turn for turn in self._done if turn.key != key]
 
     # -- the two kinds of steps
@@ -143,13 +145,14 @@ class CpuEngine:
         places = [len(row.fed) + len(ids) for row, ids in zip(rows, due, strict=True)]
         numbers = uniforms([row.key for row in rows], places)
         chosen, logprobs = draw(logits, self.sampling, numbers)
+        stop = self.sampling.stop
         for row, token, logprob in zip(rows, chosen, logprobs, strict=True):
             row.fed += row.due
             row.due = [token]
             row.ids.append(token)
             row.logprobs.append(logprob)
             row.state = _State.WRITING
-            stopped = token in self.sampling.stop
+            stopped = token in stop
             if stopped or len(row.ids) == row.limit:
                 row.state = _State.IDLE
                 self._done.append(Turn(row.key, row.ids, row.logprobs, "stop" if stopped else "length"))
@@ -167,7 +170,7 @@ class CpuEngine:
     def _swap(self, one: int, other: int) -> None:
         if one != other:
             rows = self._rows
-            self._decoder.swap(one, other, max(len(rows[one].fed), len(rows[other].fed)))
+            self._decoder.swap(one, other, (len(rows[one].fed), len(rows[other].fed)))
             rows[one], rows[other] = rows[other], rows[one]
 
     def _index(self, row: _Row) -> int:

@@ -59,7 +59,6 @@ class Decoder:
         self._kv_heads = int(config.num_key_value_heads)
         self._size = int(getattr(config, "head_dim", None) or config.hidden_size // self._heads)
         self._eps = float(config.rms_norm_eps)
-        self._cache: list[tuple[torch.Tensor, torch.Tensor]] = []
         self.load(model)
 
     def load(self, model: Any) -> None:
@@ -79,7 +78,10 @@ class Decoder:
             scale = float(getattr(body.rotary_emb, "attention_scaling", 1.0))
             self._cos = (both.cos() * scale).to(self._embed.dtype)
             self._sin = (both.sin() * scale).to(self._embed.dtype)
-        self._cache = []
+        # Of all layers in one block for each row, (rows, layers, keys and values, heads, places, size), so that a row
+        # moves in one piece; and each layer's keys and values as views of it.
+        self._block = torch.empty(0)
+        self._cache: list[tuple[torch.Tensor, torch.Tensor]] = []
 
     @torch.inference_mode()
     def feed(self, lo: int, tokens: Sequence[Sequence[int]], starts: Sequence[int]) -> torch.Tensor:
@@ -114,16 +116,21 @@ class Decoder:
         return functional.linear(self._rms(x[torch.arange(count), last], self._norm), self._head)
 
     @torch.inference_mode()
-    def swap(self, one: int, other: int, length: int) -> None:
-        """Exchange two rows of the cache, of which `length` places are in use."""
-        if not length:
-            return
-        self._grow(max(one, other) + 1, length)
-        for tensors in self._cache:
-            for tensor in tensors:
-                kept = tensor[one, :, :length].clone()
-                tensor[one, :, :length] = tensor[other, :, :length]
-                tensor[other, :, :length] = kept
+    def swap(self, one: int, other: int, used: tuple[int, int]) -> None:
+        """Exchange two rows of the cache, of which so many places each are in use."""
+        kept = self._part(one, used[0]).clone()
+        self.move(other, one, used[1])
+        self._part(other, used[0]).copy_(kept)
+
+    @torch.inference_mode()
+    def move(self, source: int, target: int, used: int) -> None:
+        """Put a row in the place of another, which is lost."""
+        self._part(target, used).copy_(self._part(source, used))
+
+    def _part(self, row: int, used: int) -> torch.Tensor:
+        """What a row has in its first places, of all layers."""
+        self._grow(row + 1, used)
+        return self._block[row, :, :, :, :used]
 
     def _attend(
         self,
@@ -160,18 +167,16 @@ class Decoder:
 
     def _grow(self, rows: int, places: int) -> None:
         """Make room; what is there stays."""
-        have = self._cache[0][0].shape if self._cache else (0, 0, 0, 0)
-        if rows <= have[0] and places <= have[2]:
+        had, held = (self._block.shape[0], self._block.shape[4]) if self._cache else (0, 0)
+        if rows <= had and places <= held:
             return
-        rows = max(rows, have[0]) if rows <= have[0] else max(rows, 2 * have[0])
-        places = min(self.positions + 1, have[2] if places <= have[2] else max(places, 2 * have[2], 64))
-        grown: list[tuple[torch.Tensor, torch.Tensor]] = []
-        for at in range(len(self._layers)):
-            pair = [torch.zeros(rows, self._kv_heads, places, self._size, dtype=self._embed.dtype) for _ in "kv"]
-            for new, old in zip(pair, self._cache[at] if self._cache else (), strict=False):
-                new[: have[0], :, : have[2]] = old
-            grown.append((pair[0], pair[1]))
-        self._cache = grown
+        rows = had if rows <= had else max(rows, 2 * had)
+        places = held if places <= held else min(self.positions + 1, max(places, 2 * held, 64))
+        shape = (rows, len(self._layers), 2, self._kv_heads, places, self._size)
+        grown = torch.zeros(shape, dtype=self._embed.dtype)
+        if self._cache:
+            grown[:had, :, :, :, :held] = self._block
+        self._block, self._cache = grown, [(grown[:, at, 0], grown[:, at, 1]) for at in range(len(self._layers))]
 
 
 def _layer(block: Any) -> _Layer:
