@@ -28,6 +28,8 @@ Item = TypeVar("Item")
 LOOPBACK = {"linux": "lo", "darwin": "lo0"}
 END = 5.0
 """Seconds that a helper has to end by itself."""
+LOST = 30.0
+"""Seconds to wait for the last words of a helper that closed its connection, on a machine that is busy."""
 
 
 class Team:
@@ -84,7 +86,8 @@ def together(processes: int, work: Work, *arguments: Any) -> Any:
             _join(folder, 0, processes)
             found = work(*arguments, team=Team(0, processes))
         except RuntimeError as error:
-            said = _last(folder) if any(map(_failed, helpers)) else ""
+            patience = LOST if "gloo" in str(error) else 1.0  # a lost connection says that some process is ending
+            said = _last(folder) if any(_failed(helper, patience) for helper in helpers) else ""
             raise ThinkingBoxError(f"a warm start in {processes} processes broke: {said or error}") from error
         finally:
             with suppress(ValueError, AssertionError):  # it was never made
@@ -130,10 +133,10 @@ def _end(helper: subprocess.Popen[bytes]) -> None:
         helper.wait()
 
 
-def _failed(helper: subprocess.Popen[bytes]) -> bool:
-    """Whether it is the helper that broke; one that waits for this process has not."""
+def _failed(helper: subprocess.Popen[bytes], seconds: float) -> bool:
+    """Whether it is the helper that broke, within so many seconds; one that waits for this process has not."""
     with suppress(subprocess.TimeoutExpired):
-        return helper.wait(1.0) != 0
+        return helper.wait(seconds) != 0
     return False
 
 
