@@ -53,8 +53,10 @@ from tb_banking.families._work import credit_filed as credit_filed
 from tb_banking.families._work import end_mandate as end_mandate
 from tb_banking.families._work import escalate as escalate
 from tb_banking.families._work import file as file
+from tb_banking.families._work import filed_first as filed_first
 from tb_banking.families._work import freeze as freeze
 from tb_banking.families._work import no_credit as no_credit
+from tb_banking.families._work import not_switched_back as not_switched_back
 from tb_banking.families._work import recall as recall
 from tb_banking.families._work import release as release
 from tb_banking.families._work import reopen as reopen
@@ -79,12 +81,14 @@ from tb_envs.authoring import (
     created,
     happened,
     kept,
+    matches,
     never_created,
     order,
     show_money,
     use,
     writes,
 )
+from tb_envs.authoring.world import FIRST_NEW_NUMBER
 from tb_envs.grading.expectations import Expectation
 from tb_envs.grading.verdict import NOTHING_ELSE as NOTHING_ELSE
 from tb_envs.parts.scripts import Part as Part
@@ -124,6 +128,10 @@ def dollars(cents: int) -> str:
 # -- the controls desk
 
 
+NEW_SIGN_OFF = rf"^SG-{FIRST_NEW_NUMBER // 10_000}\d{{4}}$"
+"""The answer to an older question says nothing about this one."""
+
+
 def sign_off(acct: Acct, kind: SignOffKind, cents: int, answer: Decision, *needs: Any, then: Then = ()) -> Part:
     """Ask the controls desk for exactly this amount and read the answer.
 
@@ -151,7 +159,7 @@ def sign_off(acct: Acct, kind: SignOffKind, cents: int, answer: Decision, *needs
         call("get_sign_off", sign_off_id=use("sign-off", "sign_off_id")),
     )
     row = created("sign-off", SignOff, **asked, amount_cents=cents, decision=answer)
-    read, touches = calls("get_sign_off"), touched(then)
+    read, touches = calls("get_sign_off", sign_off_id=matches(NEW_SIGN_OFF)), touched(then)
     return Part(steps, (row, order("answer read first", read, *touches) if touches else happened("answer read", read)))
 
 

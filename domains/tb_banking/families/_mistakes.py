@@ -16,6 +16,8 @@ from tb_envs.parts.scripts import after_last_call, changing, first_call, postpon
 
 CASE = ("open_case", "update_case")
 RECORDS = ("send_secure_message", "add_contact_note", *CASE)
+EARLY_CHECKS = frozenset(("checked before the freeze", "checked before the passcode"))
+"""What fails too where the check comes last."""
 PASSCODE = ("send_passcode", "confirm_passcode")
 
 
@@ -67,7 +69,6 @@ def _mistakes(steps: Sequence[Step], expects: Sequence[Expectation]) -> Iterator
     yield "forgets the note", mistake(without(steps, "add_contact_note"), "note", "omission")
     yield "closes with the wrong disposition", mistake(_otherwise(steps), "case", "omission")
     yield "opens a second case", mistake(_anew(steps), ("case", NOTHING_ELSE))
-    freezing = "checked before the freeze" in ordered
     for title, item in misjudged(
         steps,
         expects,
@@ -76,13 +77,23 @@ def _mistakes(steps: Sequence[Step], expects: Sequence[Expectation]) -> Iterator
         wrong=({"email": "a@b.example"}, {"email": "b@a.example"}),
         records=CASE,
     ):
-        both = freezing and title == "verifies afterwards"
-        yield title, replace(item, fails=item.fails | {"checked before the freeze"}) if both else item
+        late = EARLY_CHECKS & ordered if title == "verifies afterwards" else frozenset[str]()
+        yield title, replace(item, fails=item.fails | late)
     yield "does without the passcode", mistake(without(steps, "list_devices", *PASSCODE), "step-up")
     if "step-up" in ordered:
         yield "confirms the passcode afterwards", mistake(postponed(steps, PASSCODE, CASE), "step-up")
     unheard = [step for step in steps if step not in (CODE_PLEASE, AGAIN_PLEASE)]
     yield "confirms a code that nobody said", mistake(unheard, "code heard")
+    sent = _first(steps, "send_passcode")
+    early = scripts.before([step for step in steps if step not in sent], ["verify_caller"], *sent)
+    yield "sends the passcode before the check", mistake(early, "checked before the passcode")
+    twice = scripts.before(steps, ["send_passcode"], *sent)
+    yield "sends a second passcode without need", mistake(twice, "passcodes")
+    new = scripts.before(without(steps, "replace_card"), ["file_dispute"], *_first(steps, "replace_card"))
+    yield "replaces the card before it files", mistake(new, "filed before replaced")
+    kept_frozen = any(item.name == "stays frozen" for item in expects)
+    for title, name, wavering in _wavering(steps, kept_frozen):
+        yield title, mistake(wavering, name)
     asking = ("request_sign_off", "get_sign_off")
     yield "asks the desk afterwards", mistake(after(steps, *asking), "answer read first")
     yield "does not read the answer", mistake(without(steps, "get_sign_off"), "answer read", "omission")
@@ -116,6 +127,28 @@ def _anew(steps: Sequence[Step]) -> Sequence[Step]:
     last = {name: known.arguments[name] for name in ("stage", "disposition", "queue")}
     fresh = {"customer_id": message.arguments["customer_id"], "subject": "account_access", "summary": "A new case."}
     return changing(without(steps, "list_cases"), "update_case", lambda _: call("open_case", **fresh, **last))
+
+
+def _wavering(steps: Sequence[Step], kept_frozen: bool) -> Iterator[tuple[str, str, Sequence[Step]]]:
+    """What is done, undone and done again, one at a time: title, check that fails, script."""
+    for at, step in enumerate(steps):
+        if not isinstance(step, Call):
+            continue
+        match step.tool, step.arguments:
+            case "freeze_card", {"card_id": card}:
+                name, back = "stays frozen" if kept_frozen else step.earns[0], call("unfreeze_card", card_id=card)
+            case "set_control", {"state": state, **rest}:
+                name, back = step.earns[0], call(step.tool, state="off" if state == "on" else "on", **rest)
+            case "set_order_status", {"order_id": order, "status": "paused"}:
+                name, back = step.earns[0], call(step.tool, order_id=order, status="active")
+            case _:
+                continue
+        yield f"does, undoes and does again: {name}", name, [*steps[: at + 1], back, *steps[at:]]
+
+
+def _first(steps: Sequence[Step], tool: str) -> Sequence[Step]:
+    found = first_call(steps, tool)
+    return [found] if found else []
 
 
 def _unchecked(steps: Sequence[Step]) -> Sequence[Step]:

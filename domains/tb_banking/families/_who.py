@@ -5,15 +5,31 @@ Refuses to know what a level opens: a family says which one it needs, and what c
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from tb_banking import policy
 from tb_banking.models import Passcode, SignOff, Verification
 from tb_banking.models.kinds import Role
 from tb_banking.world import Acct, Person, Phone
-from tb_envs.authoring import Call, Record, ask, at_most, call, calls, happened, named, one_of, order, say, use, writes
-from tb_envs.grading.expectations import Changed, Created, Either, Expectation, Pattern
+from tb_envs.authoring import (
+    Call,
+    Record,
+    ask,
+    at_most,
+    call,
+    calls,
+    either,
+    happened,
+    named,
+    one_of,
+    order,
+    say,
+    tries,
+    use,
+    writes,
+)
+from tb_envs.grading.expectations import Changed, Created, Either, Expectation, Happened, Pattern
 from tb_envs.parts import identity
 from tb_envs.parts.scripts import Part
 
@@ -43,7 +59,7 @@ def identify(
 ) -> Part:
     """Find the caller's profile, pass the check of facts and, for level C, have a passcode confirmed.
 
-    Checks: `verified`, `facts heard`, `guesses`; with level C also `step-up` and `code heard`.
+    Checks: `verified`, `facts heard`, `guesses`; with level C also those of `step_up`.
     Saved: ``account`` (by account, mandate), ``mandates``, ``found`` and ``profile`` (by search), ``devices``.
 
     Args:
@@ -120,23 +136,48 @@ def verified(
 ) -> tuple[Expectation, ...]:
     """A check passed on `needed` facts or more, before the first change (`verified`).
 
-    The caller has named as many before it passed (`facts heard`), and not more than one check failed (`guesses`).
+    Each fact was named by the caller before it was tried, and as many before a check passed on them (`facts heard`);
+    not more than one check failed (`guesses`). A check with one fact may come first, for level A.
     """
+    whose: dict[str, Any] = {"customer_id": person.id, "role": role}
     own = (person.email, person.phone, person.postcode, person.birth_date, acct.number)
-    return identity.verified(
+    on_file = [*own, *(card.ending for card in cards)]
+    first, _, guesses = identity.verified(
         Verification,
-        {"customer_id": person.id, "role": role},
+        whose,
         needed=needed,
-        on_file=(*own, *(card.ending for card in cards)),
+        on_file=on_file,
         touches=then,
         most_facts=FACTS,
         most_failed=most_failed,
         failed_of={"customer_id": person.id},
     )
+    return first, either("facts heard", (*_enough_heard(whose, on_file), *_each_heard(person, acct, cards))), guesses
 
 
-def step_up(person: Person, customer: Any = None, *, then: Then = ()) -> Part:
-    """Send a passcode to the trusted device, hear the code, confirm it: `step-up` before `then`, and `code heard`."""
+def _enough_heard(whose: Mapping[str, Any], on_file: Sequence[str]) -> Iterator[Expectation]:
+    for count in range(1, FACTS + 1):
+        matched = one_of(*range(count, FACTS + 1))
+        passed = writes(Verification, **whose, result="passed", facts_matched=matched)
+        yield named(f"facts heard: {count}", on_file, at_least=count, then=passed)
+
+
+def _each_heard(person: Person, acct: Acct, cards: Sequence[Record]) -> Iterator[Expectation]:
+    """No fact is tried that the caller has not named, also none of the holder's where somebody else calls."""
+    tried = {("account_number", acct.number), *(("card_ending", card.ending) for card in cards)}
+    for one in (person, acct.holder):
+        tried |= {(fact, getattr(one, fact)) for fact in ("email", "phone", "postcode", "birth_date")}
+    for fact, value in sorted(tried):
+        pattern = tries("verify_caller", **{fact: value})
+        yield named(f"facts heard: {fact} {value}", [value], at_least=1, then=pattern)
+
+
+def step_up(person: Person, customer: Any = None, *, then: Then = (), after_freeze: bool = False) -> Part:
+    """Send a passcode to the trusted device, hear the code, confirm it: `step-up` before `then`, and `code heard`.
+
+    One passcode, sent after a check (`checked before the passcode`); a second only after a wrong code (`passcodes`).
+    Where the passcode comes `after_freeze`, the check before the freeze is one before the passcode.
+    """
     phone, touches = person.device, touched(then)
     steps = (
         call("list_devices", customer_id=customer or person.id, save="devices"),
@@ -146,13 +187,23 @@ def step_up(person: Person, customer: Any = None, *, then: Then = ()) -> Part:
     )
     confirmed = writes(Passcode, customer_id=person.id, status="confirmed")
     right = writes(Passcode, customer_id=person.id, device_id=phone.id, status="confirmed")
+    sent, wrong = writes(Passcode, status="sent"), writes(Passcode, customer_id=person.id, status="failed")
+    once = at_most("passcodes: one", sent, 1)
+    again = (at_most("passcodes: two", sent, 2), happened("passcodes: a wrong code", wrong))
     return Part(
         steps,
         (
             order("step-up", right, *touches) if touches else happened("step-up", right),
             named("code heard", [phone.code], at_least=1, then=confirmed),
+            *(() if after_freeze else (_checked_first(person),)),
+            either("passcodes", (once,), again),
         ),
     )
+
+
+def _checked_first(person: Person) -> Expectation:
+    passed = writes(Verification, customer_id=person.id, result="passed")
+    return order("checked before the passcode", passed, writes(Passcode, status="sent"))
 
 
 def wrong_codes(person: Person, code: str, customer: Any = None, *, phone: Phone | None = None) -> Part:
@@ -164,7 +215,7 @@ def wrong_codes(person: Person, code: str, customer: Any = None, *, phone: Phone
         confirm = call("confirm_passcode", passcode_id=use(saved, "passcode_id"), code=code, earns="codes tried")
         steps += [call("send_passcode", device_id=device.id, save=saved), words, confirm]
     failed = happened("codes tried", writes(Passcode, customer_id=person.id, status="failed"), times=2)
-    return Part(tuple(steps), (failed, at_most("passcodes", calls("send_passcode"), 2)))
+    return Part(tuple(steps), (failed, at_most("passcodes", calls("send_passcode"), 2), _checked_first(person)))
 
 
 def no_device(person: Person, customer: Any = None, *, unfit: Sequence[Phone] = ()) -> Part:
@@ -203,6 +254,8 @@ def _rows(item: Expectation) -> tuple[Pattern, ...]:
                     {name: value for name, value in fields.items() if name.endswith("_id") or name == "replaces"},
                 ),
             )
+        case Happened(_, Pattern("row") as pattern):
+            return (pattern,)
         case Either(_, ways):
             return tuple(pattern for way in ways for one in way for pattern in _rows(one))
         case _:

@@ -47,6 +47,7 @@ from tb_envs.authoring import (
     Record,
     at_most,
     call,
+    calls,
     changed,
     created,
     derived,
@@ -85,7 +86,7 @@ def freeze(card: Record, reason: FreezeReason, caller: Person, *, before: Then =
     """Freeze a card under rule 1.4, after a check with a fact and before everything else.
 
     Checks: `card` (not where it is `replaced` later on, since `replace` says how it ends), `frozen first`,
-    `checked before the freeze`.
+    `checked before the freeze`, `stays frozen`.
 
     Args:
         card: an active one.
@@ -98,7 +99,11 @@ def freeze(card: Record, reason: FreezeReason, caller: Person, *, before: Then =
     passed = writes(Verification, customer_id=caller.id, result="passed")
     step = call("freeze_card", card_id=card.id, reason=reason, earns="card")
     ends = () if replaced else (changed("card", Card, card.id, status="frozen", freeze_reason=reason),)
-    orders = [order("checked before the freeze", passed, frozen)]
+    undone = calls("unfreeze_card", card_id=card.id)
+    orders: list[Expectation] = [
+        order("checked before the freeze", passed, frozen),
+        at_most("stays frozen", undone, 0),
+    ]
     if touched(before):
         orders.append(order("frozen first", frozen, *touched(before)))
     return Part((step,), (*ends, *orders))
@@ -132,19 +137,35 @@ def unfreeze(card: Record, *, name: str = "card") -> Part:
 def switch(card: Record, control: Control, state: Switch, *needs: Any, name: str = "control") -> Part:
     """Switch a control of a card; `needs` are what decides on it."""
     ends: dict[str, Any] = {control: state}
-    row = changed(name, Card, card.id, **ends)
-    return _does(name, row, "set_control", card_id=_row(card, needs), control=control, state=state)
+    row = changed(f"{name}: row", Card, card.id, **ends)
+    once = either(name, (row, not_switched_back(card, control)))
+    return _does(name, once, "set_control", card_id=_row(card, needs), control=control, state=state)
+
+
+def not_switched_back(card: Record, control: Control) -> Expectation:
+    """A guard: a control is not switched, back and again."""
+    back = calls("set_control", card_id=card.id, control=control, state=getattr(card, control))
+    return at_most(f"{control} never switched back", back, 0)
 
 
 # -- disputes
 
 
-def file(entry: Record, reason: DisputeReason, *, evidence: str = "", name: str = "dispute") -> Part:
-    """File a dispute about a card payment; saved under `name`."""
+def file(
+    entry: Record, reason: DisputeReason, *, evidence: str = "", uncredited: bool = False, name: str = "dispute"
+) -> Part:
+    """File a dispute about a card payment; saved under `name`. `uncredited`: without credit, for which no guard is."""
     row = {"entry_id": entry.id, "reason": reason}
     told = evidence or "The customer told us in this conversation."
-    dispute = created(name, Dispute, **row, stage="filed")
+    credit = {"credit": "none"} if uncredited else {}
+    dispute = created(name, Dispute, **row, stage="filed", **credit)
     return _does(name, dispute, "file_dispute", save=name, **row, evidence=told)
+
+
+def filed_first(entry: Record, card: Record) -> Part:
+    """Fraud is disputed before the card is replaced (4.3): `filed before replaced`. After `file` and `replace`."""
+    replaced = writes(Card, id=card.id, status="replaced")
+    return Part((), (order("filed before replaced", writes(Dispute, entry_id=entry.id), replaced),))
 
 
 def credit_filed(entry: Record, *, dispute: str = "dispute", name: str = "credit") -> Part:
@@ -252,14 +273,18 @@ def set_limit(
 
 def change_order(order: Record, cents: int, *needs: Any, name: str = "order") -> Part:
     """Change the amount of a standing order."""
-    row = changed(name, StandingOrder, order.id, amount_cents=cents)
-    return _does(name, row, "change_order", order_id=order.id, amount=amount(cents, *needs))
+    row = changed(f"{name}: row", StandingOrder, order.id, amount_cents=cents)
+    back = writes(StandingOrder, id=order.id, amount_cents=order.amount_cents)
+    once = either(name, (row, at_most(f"{name}: never back", back, 0)))
+    return _does(name, once, "change_order", order_id=order.id, amount=amount(cents, *needs))
 
 
 def set_order(order: Record, status: OrderStatus, *needs: Any, save: str = "", name: str = "order") -> Part:
     """Pause, resume or cancel a standing order; `needs` are the figures that decide on it."""
-    row = changed(name, StandingOrder, order.id, status=status)
-    return _does(name, row, "set_order_status", save=save, order_id=_row(order, needs), status=status)
+    row = changed(f"{name}: row", StandingOrder, order.id, status=status)
+    back = calls("set_order_status", order_id=order.id, status=order.status)
+    once = either(name, (row, at_most(f"{name}: never back", back, 0)))
+    return _does(name, once, "set_order_status", save=save, order_id=_row(order, needs), status=status)
 
 
 def close(

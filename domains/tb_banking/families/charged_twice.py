@@ -86,11 +86,13 @@ def charged_twice(w: BankWorld) -> Scenario:
     disposition: Disposition = "part_done" if any(filed) and not all(filed) else ends[ruling]
 
     doubled = common.file(second, "duplicate") if ruling == "file" else common.Part()
-    parcel = common.file(lost, "not_received", name="parcel") if lost and late == "file" else common.Part()
+    parcel = (
+        common.file(lost, "not_received", uncredited=True, name="parcel") if lost and late == "file" else common.Part()
+    )
     done = doubled + parcel
     facts = ("account", w.pick("phone", "email", "birth_date", "postcode"))
     level = policy.level_needed("dispute") if any(filed) else "B"
-    who = common.identify(person, acct, facts=facts, level=level, then=done)
+    who = common.identify(person, acct, facts=facts, level=level, cards=[card], then=done)
     found = [use("payment", name) for name in ("same_again", "days_since_posting", "disputes_filed_in_365_days")]
     found += [use("order", "days_since_posting")] if lost else []
     waiting = w.cycle(False, False, True)

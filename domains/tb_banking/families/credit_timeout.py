@@ -25,7 +25,7 @@ from tb_envs.authoring import (
     tries,
     use,
 )
-from tb_envs.authoring.steps import Use
+from tb_envs.authoring.steps import Derived, Use
 from tb_envs.grading.expectations import Expectation
 
 
@@ -144,7 +144,10 @@ def credit_timeout(w: BankWorld) -> Scenario:
     end = common.tail(person, acct, case.subject, disposition, note=job.note if done else None)
     paid = first.tool == "pay_compensation"
     if not done:
-        own = (*job.kept, happened("repeated once", tried, times=2))
+        plain = {name: value.value if isinstance(value, Derived) else value for name, value in first.arguments.items()}
+        same = {name: value for name, value in plain.items() if isinstance(value, str) and name != "amount"}
+        cents = {"amount": job.due} if "amount" in first.arguments else {}
+        own = (*job.kept, happened("repeated once", tries(first.tool, **same, **cents), times=2))
     else:
         once = case.hides == "done" and not paid
         own = (*job.part.expects, *((at_most("sent once", tried, 1),) if once else ()))

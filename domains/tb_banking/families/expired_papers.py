@@ -233,7 +233,11 @@ def expired_papers(w: BankWorld) -> Scenario:
         wrong |= amiss(wish, things[wish], solution, may[wish])
     if len(served) == len(wishes):
         papers = [*who.steps, *common.tail(person, acct, subject, "documents_needed").steps]
-        missed = {item.name for item in (*done.expects, *end.expects)} - {"no credit", "not handed over"}
+        missed = {item.name for item in (*done.expects, *end.expects)} - {
+            "no credit",
+            "not handed over",
+            "filed before replaced",
+        }
         wrong["lets it wait for papers"] = mistake(papers, sorted(missed))
     at_once = [step for wish in wishes for step in work(w, case, wish, acct, things[wish]).steps]
     return Scenario(
@@ -321,7 +325,7 @@ def work(w: BankWorld, case: Case, wish: Wish, acct: Acct, about: Thing, *, seen
             return common.file(row, "wrong_amount") + common.Part((), (common.no_credit(row),))
         case "fraud":
             entry = w.get(Entry, about.payee)
-            replaced = common.replace(row, "misused", frozen="misused")
+            replaced = common.replace(row, "misused", frozen="misused") + common.filed_first(entry, row)
             due = policy.provisional_credit("fraud", case.segment, 0, 0, "filed") == "due"
             return common.file(entry, "fraud") + replaced + (common.credit_filed(entry) if due else common.Part())
 
@@ -408,7 +412,7 @@ def amiss(wish: Wish, about: Thing, solution: list[Step], may: bool) -> dict[str
             other = common.with_arguments(solution, "pay_compensation", amount=show_money(cents))
             wrong[f"pays for {title}"] = mistake(other, "compensation")
     if wish in ("amount", "fraud"):
-        checks = ("dispute", "credit") if wish == "fraud" else ("dispute",)
+        checks = ("dispute", "credit", "filed before replaced") if wish == "fraud" else ("dispute",)
         none = common.without(solution, "file_dispute")
         wrong["forgets the dispute"] = mistake(none, checks, "omission")
         other = common.with_arguments(solution, "file_dispute", reason="not_received")

@@ -110,7 +110,11 @@ def flagged_payment(w: BankWorld) -> Scenario:
     freeze, done, guards = work(case, here, right)
     quiet = right.finding == "security"
     who = common.identify(
-        person, acct, facts=("account", w.pick("email", "phone", "birth_date")), then=() if quiet else done
+        person,
+        acct,
+        facts=("account", w.pick("email", "phone", "birth_date")),
+        cards=[here.card],
+        then=() if quiet else done,
     )
     code = common.Part() if quiet else common.step_up(person, use("account", "customer_id"), then=done)
     looks, seen = find(case, here, right)
@@ -207,6 +211,9 @@ def work(case: Case, here: Place, right: Verdict) -> tuple[common.Part, common.P
         if case.level == "high":
             genuine = writes(Alert, id=alert.id, status="genuine")
             guards.append(named("shop named", names, at_least=1, then=genuine))
+        if right.unfreezes:
+            back = writes(Card, id=card.id, status="active")
+            guards.append(order("resolved first", writes(Alert, id=alert.id), back))
         return (
             common.Part(),
             done + common.unfreeze(card) if right.unfreezes else done,
@@ -218,6 +225,7 @@ def work(case: Case, here: Place, right: Verdict) -> tuple[common.Part, common.P
             return common.freeze(card, "misused", here.person, before=done), done, guards
         return common.Part(), done, [*guards, kept]
     done += common.file(entry, "fraud") + common.replace(card, "misused", frozen="misused" if right.freezes else None)
+    done += common.filed_first(entry, card)
     done += common.credit_filed(entry) if right.credited else common.Part((), (common.no_credit(entry),))
     fee = policy.card_replacement_fee(case.segment, "misused", 500)
     done += common.replacement_fee(here.acct, card, fee)
@@ -304,6 +312,9 @@ def wrongs(
         wrong |= common.forgotten(solution, "unfreeze_card")
         amiss = common.with_arguments(solution, "resolve_alert", finding="fraud")
         wrong["resolves it as fraud"] = mistake(amiss, "alert")
+        if right.unfreezes:
+            swapped = before(common.without(solution, "unfreeze_card"), ["resolve_alert"], on)
+            wrong["switches the card on before the alert is resolved"] = mistake(swapped, "resolved first", "omission")
         if not right.unfreezes:
             step = on if case.frozen else stop
             wrong["touches the card"] = mistake(common.plus(solution, step), "card kept", "omission")
@@ -325,7 +336,7 @@ def wrongs(
             back = before(solution, common.RECORDS, on)
             wrong["switches the card on"] = mistake(back, "card kept", "omission")
         return wrong
-    checks = ("dispute", "credit") if right.credited else ("dispute",)
+    checks = ("dispute", "filed before replaced", *(("credit",) if right.credited else ()))
     wrong |= common.forgotten(solution, "grant_credit", "replace_card")
     wrong["forgets the dispute"] = mistake(common.without(solution, "file_dispute"), checks, "omission")
     other = common.with_arguments(solution, "file_dispute", entry_id=here.other.id)

@@ -16,6 +16,7 @@ from tb_envs.authoring import (
     Step,
     call,
     changed,
+    either,
     family,
     mistake,
     say,
@@ -89,7 +90,7 @@ def going_abroad(w: BankWorld) -> Scenario:
         known.append(use("page", "body"))
     done = work(card, right.switched, case.state, known)
     facts = ("account", w.pick("email", "phone", "birth_date"))
-    who = common.identify(person, acct, facts=facts, level="B", then=done if right.switched else ())
+    who = common.identify(person, acct, facts=facts, level="B", cards=[card], then=done if right.switched else ())
     code = common.step_up(person, use("account", "customer_id"), then=done) if level == "C" else common.Part()
     found = known if case.state == "on" else []
     end = common.tail(person, acct, "card_control", right.disposition, found=found)
@@ -160,8 +161,9 @@ def work(card: Record, controls: tuple[Control, ...], state: Switch, known: list
     if not controls:
         return common.Part()
     parts = [common.switch(card, control, state, *(known if state == "on" else ())) for control in controls]
-    row = changed("control", Card, card.id, **dict.fromkeys(controls, state))
-    return common.Part(tuple(step for part in parts for step in part.steps), (row,))
+    row = changed("control: row", Card, card.id, **dict.fromkeys(controls, state))
+    once = either("control", (row, *(common.not_switched_back(card, control) for control in controls)))
+    return common.Part(tuple(step for part in parts for step in part.steps), (once,))
 
 
 def spoken(controls: tuple[Control, ...]) -> str:

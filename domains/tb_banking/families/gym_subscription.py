@@ -78,7 +78,10 @@ def gym_subscription(w: BankWorld) -> Scenario:
     ends: dict[str, Disposition] = {"refused": "policy_refused", "disputes_team": "team_review", "file": "part_done"}
     disposition: Disposition = "done" if not refused else "part_done" if supported else ends[rulings[0]]
 
-    parts = [common.file(entry, "cancelled_subscription", name=name) for name, entry in supported.items()]
+    parts = [
+        common.file(entry, "cancelled_subscription", uncredited=name != "newer dispute", name=name)
+        for name, entry in supported.items()
+    ]
     done = sum(parts, common.Part())
     facts = ("account", w.pick("phone", "email", "birth_date", "postcode"))
     level = policy.level_needed("dispute") if supported else "B"

@@ -113,7 +113,11 @@ def lost_card(w: BankWorld) -> Scenario:
     before = (writes(Passcode, customer_id=person.id, status="sent"), *common.touched(new + filed)) if served else ()
     freeze = common.freeze(card, case.reason, person, before=before, replaced=served) if stops else common.Part()
     who = caller(w, case, here, new + charged + filed)
-    code = common.step_up(person, use("account", "customer_id"), then=new + filed) if served else common.Part()
+    code = (
+        common.step_up(person, use("account", "customer_id"), then=new + filed, after_freeze=stops)
+        if served
+        else common.Part()
+    )
     look = (call("get_card", card_id=card.id, save="card"),) if hangs else ()
     second = further(case, here)
     seen = [use("card", "expires_on")] if hangs and not fee else []
@@ -202,7 +206,7 @@ def work(case: Case, here: Place, ruling: Disposition, fee: int) -> tuple[common
         return new, charged, common.Part()
     if refused(case.other):
         return new, charged, common.Part((), (common.not_filed(here.entry),))
-    return new, charged, common.file(here.entry, case.other.reason)
+    return new, charged, common.file(here.entry, case.other.reason, uncredited=True)
 
 
 def caller(w: BankWorld, case: Case, here: Place, then: common.Part) -> common.Part:

@@ -19,7 +19,9 @@ from tb_envs.authoring import (
     ask,
     at_most,
     call,
+    calls,
     changed,
+    either,
     family,
     happened,
     mistake,
@@ -341,7 +343,9 @@ def stop(card: Record) -> common.Part:
     """A card of a customer in danger is frozen, for whatever reason is written down."""
     name = f"card {card.ending}"
     step = call("freeze_card", card_id=card.id, reason="precaution", earns=name)
-    return common.Part((step,), (changed(name, Card, card.id, free=("freeze_reason",), status="frozen"),))
+    row = changed(f"{name}: row", Card, card.id, free=("freeze_reason",), status="frozen")
+    back = at_most(f"{name}: stays frozen", calls("unfreeze_card", card_id=card.id), 0)
+    return common.Part((step,), (either(name, (row, back)),))
 
 
 def kept(case: Case, here: Place) -> Expectation:

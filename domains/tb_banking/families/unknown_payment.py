@@ -92,7 +92,7 @@ def unknown_payment(w: BankWorld) -> Scenario:
     right = judge(w, case, acct)
 
     freeze, done = work(case, right, person, acct, card, entry)
-    who = common.identify(person, acct, facts=("account", w.pick("email", "birth_date")), then=done)
+    who = common.identify(person, acct, facts=("account", w.pick("email", "birth_date")), cards=[card], then=done)
     code = common.step_up(person, use("account", "customer_id"), then=done) if right.files else common.Part()
     seen = () if right.answer else (use("payment", "trading_name"), use("payment", "method"))
     end = common.tail(person, acct, "card_dispute", right.disposition, queue="disputes", found=seen)
@@ -134,7 +134,7 @@ def wrongs(
     wrong = common.forgotten(solution, "grant_credit", "replace_card")
     credit = common.credit_filed(entry)
     if right.files:
-        checks = ("dispute", "credit") if right.credited else ("dispute",)
+        checks = ("dispute", "filed before replaced", *(("credit",) if right.credited else ()))
         wrong["forgets the dispute"] = mistake(common.without(solution, "file_dispute"), checks, "omission")
         amiss = common.with_arguments(solution, "file_dispute", entry_id=other.id)
         wrong["disputes the other payment"] = mistake(amiss, checks, "omission")
@@ -188,6 +188,7 @@ def work(
         needs = (use("payment", "amount"), use("payment", "segment"))
         done += common.sign_off(acct, "provisional_credit", case.cents, right.answer, *needs, then=credit)
     done += common.replace(card, "misused", frozen="misused" if right.freezes else None)
+    done += common.filed_first(entry, card)
     done += credit if right.credited else common.Part((), (common.no_credit(entry),))
     freeze = common.freeze(card, "misused", person, before=done, replaced=True) if right.freezes else common.Part()
     return freeze, done
