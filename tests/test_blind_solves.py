@@ -1,8 +1,8 @@
 """Tasks as solved by people who saw only what an agent sees: their turns, played again, must still score.
 
 The talks are kept as they were (`talk`: who, what), with what the solver thought and doubted. What the customer says
-may differ today; what the solver did is the same. Where an end differed from the verdict when it was played it is listed
-here with the checks it failed and why: each time the customer was at fault, and was mended.
+may differ today; what the solver did is the same. Where an end differed from the verdict when it was played it is
+listed here with the checks it failed and why: each time the customer was at fault, and was mended.
 """
 
 from __future__ import annotations

@@ -38,7 +38,9 @@ def lint_domain(domain: Domain) -> list[Finding]:
 Found = Iterator[tuple[str, str]]
 
 _SECTION = re.compile(
-    r"(?m)^(?:#+ *)?\d+(?:\.\d+)*\.? |\b(?:sections?|chapters?|policy) \d+(?:\.\d+)*(?: (?:to|and) \d+(?:\.\d+)*)?", re.I
+    r"(?m)^(?:#+ *)?\d+(?:\.\d+)*\.? "
+    r"|\b(?:sections?|chapters?|policy) \d+(?:\.\d+)*(?: (?:to|and) \d+(?:\.\d+)*)?",
+    re.I,
 )
 _REFERENCE = re.compile(r"(?<![\w.])\d+\.\d+(?![\w.%]|\.\d)|\bKB-\d+|\b\d{4}-\d\d-\d\d\b|\b20\d\d\b")
 _NUMBER = re.compile(r"(?<![\w.,-])\d[\d,]*(?:\.\d+)?(?!\w)")

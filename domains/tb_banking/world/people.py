@@ -194,9 +194,8 @@ class People(Clock):
 
     def known_since(self, person: Person, day: str) -> None:
         """The person is a customer since this day or longer: nothing of theirs is older than the profile."""
-        if day < person.profile.since:
+        if day < self.get(Customer, person.id).since:
             self.update(Customer, person.id, since=day)
-            person.profile.since = day
 
     def passcode(
         self,
