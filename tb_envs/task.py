@@ -144,14 +144,18 @@ def _turned(domain: Domain, world: World, scenario: Scenario, knobs: Knobs) -> S
     return scenario
 
 
-@lru_cache(maxsize=4096)
 def get_task(task_id: str, knobs: Knobs = NONE) -> Task:
     """The task with this id, built once per process and setting of the knobs.
 
     Raises:
         UsageError: no such domain, family or index; the message names near matches.
     """
-    parts = str(task_id).split("/")
+    return _built(str(task_id), knobs)  # one entry, whether the knobs were named or not
+
+
+@lru_cache(maxsize=4096)
+def _built(task_id: str, knobs: Knobs) -> Task:
+    parts = task_id.split("/")
     if len(parts) != 3:
         raise UsageError(
             f"unknown task {task_id!r}; a task id reads domain/family/index, e.g. hotel/late_cancellation/0"
