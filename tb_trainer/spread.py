@@ -19,7 +19,8 @@ def is_sharded(model: Any) -> bool:
 
 def whole(tensor: torch.Tensor) -> torch.Tensor:
     """A tensor whole, in every process."""
-    return tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor  # type: ignore[attr-defined]
+    gather = getattr(tensor, "full_tensor", None)
+    return tensor if gather is None else gather()
 
 
 def spread_like(tensor: torch.Tensor, example: Any) -> torch.Tensor:

@@ -20,6 +20,7 @@ from tb_envs.authoring import (
     Db,
     ToolError,
     ToolFault,
+    World,
     ask,
     at_most,
     call,
@@ -34,6 +35,7 @@ from tb_envs.authoring.steps import Call, Step
 from tb_envs.certify.runs import Run, run_steps, state_after, state_before
 from tb_envs.episode import drive
 from tb_envs.parts import compare, guide, identity, scripts
+from tb_envs.parts.people import Names
 from tb_envs.parts.reading import Reading, bare, plain
 from tb_envs.parts.views import PAGE_ROWS
 from tb_envs.session.local import LocalBackend
@@ -372,3 +374,11 @@ def test_failures_are_told_from_hidden_successes(faults: list[bool], right: tupl
     assert reading.same_call(first) == reading.same_call(second), "the words on the slip do not count"
     if right[2]:
         assert reading.given_up == {"set_fine": second.call}
+
+
+def test_people_who_are_others_and_people_who_are_easily_confused() -> None:
+    names = Names(("Ada", "Adam", "Bo"), ("Wren", "Finch"), {"Ada": "Adah"})
+    world = World({}, stream=("people", 0), now="2031-01-01T00:00:00Z")
+    assert names.like(world, "Ada") == "Adah" and names.like(world, "Adah") == "Ada"
+    assert names.like(world, "Adam") in ("Ada", "Robyn")
+    assert {names.other(world, "Ada", "Wren") for _ in range(20)} == {"Adam Finch", "Bo Finch"}

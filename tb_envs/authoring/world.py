@@ -137,6 +137,11 @@ class World:
         found = [row for row in self._rows(self._spec(model).name) if all(row[k] == v for k, v in equal.items())]
         return [Record(row) for row in sorted(found, key=lambda row: row["id"])]
 
+    def taken(self, model: Any, column: str) -> set[Any]:
+        """All values of a column, placed and seeded."""
+        name = self._spec(model).name
+        return {row[column] for layer in (self.placed, self._base) for row in layer.get(name, {}).values()}
+
     def new_id(self, model: Any) -> str:
         """An unused id that looks like any other of its table."""
         spec = self._spec(model)

@@ -12,7 +12,6 @@ from .words import Is, each
 _TERMS = each("window period tim deadlin limit term right")
 _LAPSED = ("closed", "passed", "over", "expired", "ended", "lapsed", "up", "out", "past", "elapsed")
 _COSTS = each("fee charg interest penalti amount sum")
-_RIGHTLY = each("rightli correctli properli right correct due")
 _ACCORDING = (["in", "lin"], ["accord", "to"], ["as", "agre"], ["under", "term"])
 _USED = ("used", "had", "received")
 _YOURS = each("yours your it that one")

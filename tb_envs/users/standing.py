@@ -13,7 +13,6 @@ from .words import Is, each
 
 CASES = each("case request claim matter question decid issu refund point ticket answer outcom")
 JUDGING = each("decid decision answer review verdict approv investig examin assess rul look consid result")
-_THINGS_ING = ("booking", "parking", "standing")
 _STATES = each("is are hav run start begin end last appli work stand")
 LYING = each("park is are li lie lay rest sit stai wait rest remain")
 _MATTERS = CASES | each("cancel chang modifi upgrad wish complaint bil")

@@ -176,11 +176,6 @@ def not_filed(entry: Record, *, name: str = "no dispute") -> Expectation:
     return never_created(name, Dispute, entry_id=entry.id)
 
 
-def not_replaced(card: Record, *, name: str = "no new card") -> Expectation:
-    """A guard: no card takes the place of this one."""
-    return never_created(name, Card, replaces=card.id)
-
-
 def not_charged(acct: Acct, *, name: str = "no fee") -> Expectation:
     """A guard: no fee is charged."""
     return never_created(name, Fee, account_id=acct.id)
@@ -200,8 +195,3 @@ def replacement_fee(acct: Acct, card: Record, cents: int, *needs: Any) -> Part:
 def not_paid(acct: Acct, *, name: str = "no compensation") -> Expectation:
     """A guard: no compensation is paid."""
     return never_created(name, Compensation, account_id=acct.id)
-
-
-def not_asked(acct: Acct, *, name: str = "no sign-off") -> Expectation:
-    """A guard: the controls desk is not asked."""
-    return never_created(name, SignOff, account_id=acct.id)

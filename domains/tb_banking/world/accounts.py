@@ -83,7 +83,7 @@ class Accounts(People):
             limits: limits in cents where they differ from what accounts of the segment start with.
         """
         number = self._digits("########")
-        while number in self._used("accounts", "number") or number[0] == "0":
+        while number in self.taken(Account, "number") or number[0] == "0":
             number = self._digits("########")
         drawn = max(self.day(-self.between(200, 2_400)), holder.profile.since)
         opened = drawn if opened_days is None else self.day(-opened_days)
@@ -112,11 +112,6 @@ class Accounts(People):
                 until=None,
             )
         return Acct(account, money, holder)
-
-    def the_account(self, account_id: str) -> Acct:
-        """An account that is there already, of the seed or placed."""
-        account = self.get(Account, account_id)
-        return Acct(account, self.get(Balance, account_id), self.person(account.customer_id))
 
     def set_balance(self, acct: Acct, cents: int) -> None:
         """Let exactly this stand on the account now."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import date, datetime, time, timedelta
-from typing import Any
 
 from tb_envs.authoring import DomainError, World, parse_time, show_time
 
@@ -58,10 +57,6 @@ class Clock(World):
         return self.between(low // 2, (high - 1) // 2) * 2 + 1
 
     # -- inside
-
-    def _used(self, table: str, column: str) -> set[Any]:
-        """All values of a column, placed and seeded."""
-        return {row[column] for layer in (self.placed, self._base) for row in layer.get(table, {}).values()}
 
     def _digits(self, pattern: str) -> str:
         return "".join(str(self.between(0, 9)) if sign == "#" else sign for sign in pattern)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,6 +10,9 @@ from tb_banking.models.kinds import DeviceStatus, KycStatus, PasscodeStatus, Seg
 from tb_banking.world.clock import Clock
 from tb_banking.world.names import FIRST_NAMES, HOMES, MAIL_HOSTS, SIMILAR_NAMES, SURNAMES
 from tb_envs.authoring import DomainError, Record
+from tb_envs.parts.people import Names, address
+
+_NAMES = Names(FIRST_NAMES, SURNAMES, SIMILAR_NAMES)
 
 _DEVICES = (
     "Phone, blue case", "Phone, work", "Phone", "Old phone", "Tablet", "Tablet in the kitchen", "Second phone",
@@ -139,7 +141,7 @@ class People(Clock):
         values: dict[str, Any] = {
             "first_name": first,
             "surname": last,
-            "email": self._email(first, last, mail_host or self.pick(*MAIL_HOSTS)),
+            "email": address(self, "customers", f"{first[0]}.{last}", mail_host or self.pick(*MAIL_HOSTS)),
             "phone": self._unused(home.phone, "phone"),
             "postcode": self._digits(home.postcode),
             "city": home.city,
@@ -219,7 +221,7 @@ class People(Clock):
         self, person: Person, *, segment: Segment | None = None, same_name: bool = False, **columns: Any
     ) -> Person:
         """Another customer who is easily taken for `person`: same surname, city and mail host, a similar first name."""
-        first = person.first_name if same_name else self.similar_name(person.first_name)
+        first = person.first_name if same_name else _NAMES.like(self, person.first_name)
         host = person.email.partition("@")[2]
         return self.customer(
             segment=segment or person.segment,
@@ -230,41 +232,20 @@ class People(Clock):
             **columns,
         )
 
-    def similar_name(self, first_name: str) -> str:
-        """A first name that is easily taken for this one."""
-        back = {alike: name for name, alike in SIMILAR_NAMES.items()}
-        alike = SIMILAR_NAMES.get(first_name) or back.get(first_name)
-        return alike or self.pick(*(n for n in FIRST_NAMES if n[0] == first_name[0] and n != first_name), "Robyn")
-
     def other_name(self, person: Person) -> str:
         """Full name of somebody who is not this customer."""
-        first = self.pick(*(name for name in FIRST_NAMES if name != person.first_name))
-        return f"{first} {self.pick(*(name for name in SURNAMES if name != person.surname))}"
+        return _NAMES.other(self, person.first_name, person.surname)
 
     def other_phone(self, person: Person) -> str:
         """A phone number of the same city that nobody has on file."""
         home = next((h for h in HOMES if h.city == person.city), HOMES[0])
         return self._unused(home.phone, "phone")
 
-    def other_postcode(self, person: Person) -> str:
-        """A postcode of the same city that is not the one on file."""
-        home = next((h for h in HOMES if h.city == person.city), HOMES[0])
-        while (found := self._digits(home.postcode)) == person.postcode:
-            pass
-        return found
-
     # -- inside
 
     def _unused(self, pattern: str, column: str) -> str:
-        used = self._used("customers", column)
+        used = self.taken(Customer, column)
         for _ in range(1_000):
             if (found := self._digits(pattern)) not in used:
                 return found
         raise DomainError(f"every {column} like {pattern} is taken")
-
-    def _email(self, first: str, last: str, host: str) -> str:
-        plain = unicodedata.normalize("NFKD", f"{first[0]}.{last}".lower()).encode("ascii", "ignore").decode()
-        used = self._used("customers", "email")
-        while (address := f"{plain}{self.between(10, 99)}@{host}") in used:
-            pass
-        return address

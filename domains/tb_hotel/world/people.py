@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 from tb_envs.authoring import Record, World
+from tb_envs.parts.people import Names, address
 from tb_hotel.models import Guest, LoyaltyAccount, Tier
 from tb_hotel.world.names import FIRST_NAMES, HOMES, MAIL_HOSTS, SIMILAR_NAMES, SURNAMES
 
+_NAMES = Names(FIRST_NAMES, SURNAMES, SIMILAR_NAMES)
 _LETTERS = "ABCDEFGHJKLNPRSTUVWXY"
 
 
@@ -109,7 +110,7 @@ class People(World):
         values: dict[str, Any] = {
             "first_name": first,
             "surname": last,
-            "email": self._email(first, last, mail_host or self.pick(*MAIL_HOSTS)),
+            "email": address(self, "guests", f"{first}.{last}", mail_host or self.pick(*MAIL_HOSTS)),
             "phone": self._filled(home.phone),
             "postcode": self._filled(home.postcode),
             "birth_date": date(self.between(1953, 2008), self.between(1, 12), self.between(1, 28)).isoformat(),
@@ -145,14 +146,11 @@ class People(World):
 
     def similar_name(self, first_name: str) -> str:
         """A first name that is easily taken for this one."""
-        back = {alike: name for name, alike in SIMILAR_NAMES.items()}
-        alike = SIMILAR_NAMES.get(first_name) or back.get(first_name)
-        return alike or self.pick(*(n for n in FIRST_NAMES if n[0] == first_name[0] and n != first_name), "Robyn")
+        return _NAMES.like(self, first_name)
 
     def other_name(self, guest: Person) -> str:
         """Full name of somebody who is not this guest, e.g. an assistant or a fellow traveller."""
-        first = self.pick(*(name for name in FIRST_NAMES if name != guest.first_name))
-        return f"{first} {self.pick(*(name for name in SURNAMES if name != guest.surname))}"
+        return _NAMES.other(self, guest.first_name, guest.surname)
 
     def other_phone(self, guest: Person) -> str:
         """A phone number of the same country that is not the one on file."""
@@ -166,10 +164,3 @@ class People(World):
         return "".join(
             str(self.between(0, 9)) if c == "#" else self.pick(*_LETTERS) if c == "@" else c for c in pattern
         )
-
-    def _email(self, first: str, last: str, host: str) -> str:
-        plain = unicodedata.normalize("NFKD", f"{first}.{last}".lower()).encode("ascii", "ignore").decode()
-        used = {row["email"] for layer in (self.placed, self._base) for row in layer.get("guests", {}).values()}
-        while (address := f"{plain}{self.between(10, 99)}@{host}") in used:
-            pass
-        return address
