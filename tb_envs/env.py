@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -28,8 +28,8 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
     Args:
         domain: an installed domain, e.g. ``hotel`` (set by the registered id).
         split: the suite a seed chooses from: ``train``, ``dev`` or ``bench``.
-        backend: ``embedded``.
-        user: ``scripted``.
+        backend: ``embedded``; a name, or a mapping with the name under ``kind`` and its options.
+        user: ``scripted``; likewise.
         limits: ``{"turns", "tool_calls", "tokens"}``.
         reward: ``sparse``, or ``dense``: the share of earned checks minus the share of broken guards.
         strict: raise `EpisodeError` on a system error instead of truncating.
@@ -37,6 +37,7 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
         trace_dir: a folder that gets one JSON file per finished episode.
         faults: chances per call of injected backend faults, e.g. ``{"timeout": 0.02, "crash": 0.01}``.
         knobs: how much harder than written, e.g. ``{"distractors": 10, "manner": "terse"}``; see `tb_envs.knobs`.
+        judge: a model for the criteria that only words show; without one, tasks that have such are refused.
 
     ``reset(seed=, options=)`` takes the options ``task_id``, ``split``, ``user`` and ``limits``. The seed only chooses
     the task; the task fixes everything else.
@@ -49,8 +50,8 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
         domain: str,
         *,
         split: str = "train",
-        backend: str = "embedded",
-        user: str = "scripted",
+        backend: str | Mapping[str, Any] = "embedded",
+        user: str | Mapping[str, Any] = "scripted",
         limits: Mapping[str, int] | None = None,
         reward: str = "sparse",
         strict: bool = False,
@@ -58,6 +59,7 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
         trace_dir: str | None = None,
         faults: Mapping[str, float] | None = None,
         knobs: Mapping[str, int | str] | None = None,
+        judge: Mapping[str, Any] | None = None,
     ) -> None:
         check_choice("render_mode", render_mode, (None, *self.metadata["render_modes"]))
         check_choice("split", split, SPLITS)
@@ -65,7 +67,9 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
         self.domain = domain
         self.split = split
         self.render_mode = render_mode
-        self._settings = Settings(backend, user, Limits.of(limits), reward, strict, trace_dir, faults, Knobs.of(knobs))
+        self._settings = Settings(
+            backend, user, Limits.of(limits), reward, strict, trace_dir, faults, Knobs.of(knobs), judge
+        )
         self.observation_space = cast("gymnasium.Space[Any]", Message())
         self.action_space = cast("gymnasium.Space[Any]", Message())
         self._episode: Episode | None = None
@@ -87,7 +91,7 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         """Start an episode; see the class for what `options` takes."""
         super().reset(seed=seed)
-        from tb_envs.episode import OPTIONS, Episode, choose_task, drive
+        from tb_envs.episode import OPTIONS, Episode, choose_task
         from tb_envs.registration import load_domain
         from tb_envs.task import get_task
 
@@ -111,7 +115,7 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
         if self._episode is None or self._episode.settings != settings:
             self.close()
             self._episode = Episode(settings)
-        observation = drive(self._episode.reset(task, limits=limits, attempt=self._attempts))
+        observation = self._drive(self._episode.reset(task, limits=limits, attempt=self._attempts))
         self._attempts += 1
         self._shown = 0
         self._print()
@@ -129,17 +133,25 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
             UsageError: before the first reset.
             EpisodeError: with ``strict=True``, on a system error.
         """
-        from tb_envs.episode import drive
-
         episode = self.episode
         was_over = episode.over
-        observation = drive(episode.act(action))
+        observation = self._drive(episode.act(action))
         self._print()
         info = self._info(() if was_over else episode.new_messages)
         if episode.verdict is not None:
             info.update(checks=episode.verdict.passed, verdict=episode.verdict)
         reward = episode.reward if not was_over else 0.0
         return observation, reward, episode.terminated, episode.truncated, info
+
+    def _drive(self, step: Coroutine[Any, Any, str]) -> str:
+        """Inline where nothing suspends; else on the process's event loop."""
+        if self.episode.settings.suspends:
+            from tb_envs.background import wait_for
+
+            return wait_for(step)
+        from tb_envs.episode import drive
+
+        return drive(step)
 
     def _info(self, messages: tuple[dict[str, Any], ...]) -> dict[str, Any]:
         episode = self.episode

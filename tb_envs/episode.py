@@ -18,7 +18,7 @@ from tb_envs.errors import BackendError, CheckerError, EpisodeError, UsageError,
 from tb_envs.grading.grade import Evidence, grade
 from tb_envs.grading.verdict import Verdict
 from tb_envs.limits import Limits
-from tb_envs.session.backend import Backend, ToolResult, error_result
+from tb_envs.session.backend import Backend, ToolResult, error_result, open_backend
 from tb_envs.session.faults import FaultyBackend
 from tb_envs.session.local import LocalBackend
 from tb_envs.session.log import Event, Log
@@ -27,7 +27,9 @@ from tb_envs.settings import Settings
 from tb_envs.store.journal import RowChange
 from tb_envs.task import Task, get_task
 from tb_envs.trace import write_trace
-from tb_envs.users.scripted import Reply, ScriptedUser
+from tb_envs.users.customer import Customer, make_user
+from tb_envs.users.reply import Reply
+from tb_envs.users.scripted import ScriptedUser
 
 T = TypeVar("T")
 OPTIONS = ("task_id", "split", "user", "limits")
@@ -62,6 +64,7 @@ class Episode:
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings or Settings()
         self.backend: Backend | None = None
+        self.user: Customer
         self.task: Task | None = None
         self._clear()
 
@@ -89,11 +92,31 @@ class Episode:
         self._clear()
         self.task = task if isinstance(task, Task) else get_task(task, self.settings.knobs)
         self.limits = limits or self.settings.limits
-        self.backend = LocalBackend(self.task)
-        if self.settings.faults:
-            self.backend = FaultyBackend(self.backend, self.settings.faults, self.task.id, attempt)
-        self.user = ScriptedUser(self.task.scenario.customer, self.task.domain.vocabulary, self.task.user_seed)
-        return self._hear(self.user.opening())
+        try:
+            return await self._open(attempt)
+        except BackendError as error:
+            observation = self._fail("backend", error)
+        except UserError as error:
+            observation = self._fail("user", error)
+        self._trace()
+        if self.settings.strict:
+            raise EpisodeError(self.error)
+        return observation
+
+    async def _open(self, attempt: int) -> str:
+        assert self.task is not None
+        settings = self.settings
+        self.backend = (
+            LocalBackend(self.task) if settings.backend == "embedded" else await open_backend(self.task, settings)
+        )
+        if settings.faults:
+            self.backend = FaultyBackend(self.backend, settings.faults, self.task.id, attempt)
+        if settings.user == "scripted":
+            self.user = ScriptedUser(self.task.scenario.customer, self.task.domain.vocabulary, self.task.user_seed)
+        else:
+            self.user = make_user(self, attempt)
+        reply = self.user.opening()
+        return self._hear(reply if isinstance(reply, Reply) else await reply)
 
     async def act(self, action: Any) -> str:
         """Take one turn of the agent and return what it should read next; never raises for what the agent does."""
@@ -157,6 +180,8 @@ class Episode:
             self.messages.append({"role": "assistant", "content": turn.content})
             self._note(Event("said", "", turn.content, {}, True, 0))
             reply = self.user.reply(turn.content)
+            if not isinstance(reply, Reply):
+                reply = await reply
             observation = self._hear(reply)
             if reply.leaves:
                 self._end("customer")

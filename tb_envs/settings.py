@@ -18,6 +18,8 @@ from tb_envs.limits import Limits
 
 BACKENDS = ("embedded",)
 USERS = ("scripted",)
+EMBEDDED = ("embedded", "scripted")
+"""What does no input and output: an episode of these never suspends."""
 REWARDS = ("sparse", "dense")
 FAULTS = ("timeout", "crash")
 SPLITS = ("train", "dev", "bench")
@@ -31,22 +33,43 @@ class Settings:
         UsageError: a value is not one of the valid ones; the message names them.
     """
 
-    backend: str = "embedded"
-    user: str = "scripted"
+    backend: str | Mapping[str, Any] = "embedded"
+    user: str | Mapping[str, Any] = "scripted"
     limits: Limits = field(default_factory=Limits)
     reward: str = "sparse"
     strict: bool = False
     trace_dir: str | None = None
     faults: Mapping[str, float] | None = None
     knobs: Knobs = NONE
+    judge: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        for name, valid in (("backend", BACKENDS), ("user", USERS), ("reward", REWARDS), ("strict", (True, False))):
+        for name, valid in (("reward", REWARDS), ("strict", (True, False))):
             check_choice(name, getattr(self, name), valid)
+        kind_of("backend", self.backend, BACKENDS)
+        kind_of("user", self.user, USERS)
         if self.faults is not None:
             check_rates(self.faults)
         if self.trace_dir is not None:
             _check_folder(self.trace_dir)
+
+    @property
+    def suspends(self) -> bool:
+        """Whether some part does input and output, so that an episode needs an event loop."""
+        return (self.backend, self.user) != EMBEDDED or self.judge is not None
+
+
+def kind_of(name: str, value: Any, valid: tuple[str, ...]) -> str:
+    """What is chosen by a name, or by a mapping with the name under ``kind`` and its options beside it."""
+    if isinstance(value, Mapping):
+        value = cast("Mapping[str, Any]", value).get("kind")
+    check_choice(name, value, valid)
+    return value
+
+
+def options_of(value: str | Mapping[str, Any]) -> dict[str, Any]:
+    """The options beside ``kind``; none for a name."""
+    return {} if isinstance(value, str) else {key: item for key, item in value.items() if key != "kind"}
 
 
 def check_choice(name: str, value: Any, valid: tuple[Any, ...]) -> None:

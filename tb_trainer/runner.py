@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from tb_envs.authoring.rng import stable_seed
+from tb_envs.background import Loop, Step
 from tb_envs.costs import PARTS, Cost, Part
 from tb_envs.episode import Episode, drive
 from tb_envs.errors import BackendError, UsageError, UserError
 from tb_envs.settings import Settings
 from tb_envs.task import get_task
 from tb_envs.transcript import transcript
-from tb_trainer.background import Loop, Step
 from tb_trainer.engines import Engine, Key, Request, Turn
 from tb_trainer.render import Renderer
 from tb_trainer.tokens import Trajectory

@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from tb_envs.authoring.values import Json
+from tb_envs.errors import UsageError
+from tb_envs.settings import Settings
 from tb_envs.store.dump import Dump
 from tb_envs.store.journal import RowChange
+
+if TYPE_CHECKING:
+    from tb_envs.task import Task
 
 as_text = json.JSONEncoder(ensure_ascii=False).encode
 """A result as the agent reads it; made once, since `json.dumps` would build an encoder for every call."""
@@ -58,3 +63,13 @@ def error_result(kind: str, message: str, arguments: Mapping[str, Any] | None = 
     """An error result: ``unknown_tool``, ``invalid_arguments``, ``refused`` or ``temporary_failure``."""
     data = {"error": {"type": kind, "message": message}}
     return ToolResult(False, data, as_text(data), arguments or {})
+
+
+async def open_backend(task: Task, settings: Settings) -> Backend:
+    """A fresh backend of the kind that the settings name, for one attempt at `task`.
+
+    Raises:
+        BackendError: it could not be had; a system error.
+        UsageError: its options are wrong, or what it needs is not installed.
+    """
+    raise UsageError(f"unknown backend {settings.backend!r}")

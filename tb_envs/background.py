@@ -1,14 +1,19 @@
 """An event loop in a thread of its own, and the steps of episodes that wait on it for their input and output.
 
-Refuses to play: who calls the steps, and what follows from them, is the runner's matter (`tb_trainer.runner`).
+Episodes whose customer, judge or backend does input and output run here when who drives them is synchronous. Refuses to
+play: who calls the steps, and what follows from them, is theirs (`tb_envs.env`, `tb_trainer.runner`).
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Callable, Coroutine
-from typing import Any
+from functools import cache
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 class Step:
@@ -62,3 +67,25 @@ class Loop:
 async def _settle() -> None:
     others = asyncio.all_tasks() - {asyncio.current_task()}
     await asyncio.gather(*others, return_exceptions=True)
+
+
+@cache
+def shared() -> Loop:
+    """The process's own loop for episodes that are driven synchronously. A forked child makes its own."""
+    return Loop()
+
+
+os.register_at_fork(after_in_child=shared.cache_clear)
+
+
+def wait_for(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end on the shared loop, from a thread that has no loop of its own.
+
+    An interrupt (Ctrl-C) cancels the coroutine and is raised on.
+    """
+    step = shared().submit(coroutine)
+    try:
+        return step.future.result()
+    except BaseException:
+        step.future.cancel()
+        raise
