@@ -6,13 +6,13 @@ embedded one never suspends.
 
 from __future__ import annotations
 
+import importlib
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from tb_envs.authoring.values import Json
-from tb_envs.errors import UsageError
-from tb_envs.settings import Settings
+from tb_envs.settings import BACKENDS, Settings, kind_of, options_of
 from tb_envs.store.dump import Dump
 from tb_envs.store.journal import RowChange
 
@@ -72,4 +72,20 @@ async def open_backend(task: Task, settings: Settings) -> Backend:
         BackendError: it could not be had; a system error.
         UsageError: its options are wrong, or what it needs is not installed.
     """
-    raise UsageError(f"unknown backend {settings.backend!r}")
+    kind = kind_of("backend", settings.backend, BACKENDS)
+    options = options_of(settings.backend)
+    if kind == "embedded" and not options:
+        from tb_envs.session.local import LocalBackend
+
+        return LocalBackend(task)
+    module, function = _OPENERS["postgres" if kind == "embedded" else kind]
+    opened: Awaitable[Backend] = getattr(importlib.import_module(module), function)(task, options)
+    return await opened
+
+
+_OPENERS = {
+    "docker": ("tb_envs.session.docker", "open_docker"),
+    "remote": ("tb_envs.session.remote", "open_remote"),
+    "postgres": ("tb_envs.session.postgres", "open_postgres"),
+}
+"""Kind → module and coroutine function of ``(task, options)``; loaded when it is first asked for."""
