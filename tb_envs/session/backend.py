@@ -6,12 +6,15 @@ embedded one never suspends.
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import json
 from collections.abc import Awaitable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from tb_envs.authoring.toolset import Tool
 from tb_envs.authoring.values import Json
+from tb_envs.errors import ToolError
 from tb_envs.settings import BACKENDS, Settings, kind_of, options_of
 from tb_envs.store.dump import Dump
 from tb_envs.store.journal import RowChange
@@ -63,6 +66,29 @@ def error_result(kind: str, message: str, arguments: Mapping[str, Any] | None = 
     """An error result: ``unknown_tool``, ``invalid_arguments``, ``refused`` or ``temporary_failure``."""
     data = {"error": {"type": kind, "message": message}}
     return ToolResult(False, data, as_text(data), arguments or {})
+
+
+class Checked(NamedTuple):
+    """A call that may be carried out: the tool, and its arguments in their inner form."""
+
+    tool: Tool
+    arguments: dict[str, Any]
+
+
+def check_call(tools: Mapping[str, Tool], name: str, arguments: Mapping[str, Any]) -> Checked | ToolResult:
+    """The call as it is carried out, or the error result of one that names no tool or has wrong arguments.
+
+    Every backend refuses with these words; one that does input and output refuses before anything is sent.
+    """
+    found = tools.get(name)
+    if found is None:
+        near = difflib.get_close_matches(str(name)[:80], tools, 3, 0.5)
+        hint = f" Did you mean {', '.join(near)}?" if near else " See the list of tools."
+        return error_result("unknown_tool", f"There is no tool {str(name)[:80]!r}.{hint}")
+    try:
+        return Checked(found, found.validate(arguments))
+    except ToolError as error:
+        return error_result("invalid_arguments", str(error))
 
 
 async def open_backend(task: Task, settings: Settings) -> Backend:

@@ -6,7 +6,6 @@ in the database (a constraint, an oversize number) is an error result; anything 
 
 from __future__ import annotations
 
-import difflib
 import sqlite3
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 
 from tb_envs.authoring.scenario import ToolFault
 from tb_envs.errors import BackendError, ToolError
-from tb_envs.session.backend import ToolResult, as_text, error_result
+from tb_envs.session.backend import ToolResult, as_text, check_call, error_result
 from tb_envs.store.db import Db, IdSource
 from tb_envs.store.dump import Dump
 from tb_envs.store.journal import RowChange
@@ -42,15 +41,10 @@ class LocalBackend:
         if self.store.closed:  # its connection may serve another episode by now
             raise BackendError("this session is closed")
         self._call += 1
-        found = self.tools.get(tool)
-        if found is None:
-            near = difflib.get_close_matches(str(tool)[:80], self.tools, 3, 0.5)
-            hint = f" Did you mean {', '.join(near)}?" if near else " See the list of tools."
-            return error_result("unknown_tool", f"There is no tool {str(tool)[:80]!r}.{hint}")
-        try:
-            checked = found.validate(arguments)
-        except ToolError as error:
-            return error_result("invalid_arguments", str(error))
+        call = check_call(self.tools, tool, arguments)
+        if isinstance(call, ToolResult):
+            return call
+        found, checked = call
         fault = self._due_fault(tool)
         if fault is not None and not fault.applied:
             return error_result("temporary_failure", fault.says, checked)
