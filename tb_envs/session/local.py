@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.exc import DBAPIError
 
@@ -19,7 +19,9 @@ from tb_envs.store.db import Db, IdSource
 from tb_envs.store.dump import Dump
 from tb_envs.store.journal import RowChange
 from tb_envs.store.sqlite import SqliteStore
-from tb_envs.task import Task
+
+if TYPE_CHECKING:
+    from tb_envs.task import Task  # a session needs no task's family, customer or grader; a container has none of them
 
 
 class LocalBackend:
