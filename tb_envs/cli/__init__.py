@@ -23,6 +23,8 @@ COMMANDS = {
     "domain": "what a domain contains",
     "play": "play the agent yourself, in the terminal",
     "run": "let an agent play tasks",
+    "serve": "serve episodes to MCP clients over HTTP",
+    "mcp": "serve one task to an MCP client on standard input and output",
     "probe": "let a model try tasks before it is trained",
     "select": "choose the tasks that are worth training on",
     "warmstart": "teach a model from demonstrations",
