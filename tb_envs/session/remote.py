@@ -87,6 +87,7 @@ async def connect(
     deadline: float = DEADLINE,
     opening: float | None = None,
     on_close: Callable[[RemoteBackend], None] | None = None,
+    more: Mapping[str, Any] | None = None,
 ) -> RemoteBackend:
     """Open a session for `task` on one server.
 
@@ -109,6 +110,7 @@ async def connect(
         "knobs": task.knobs.to_json(),
         "mode": "backend",
         "settings": {"deadline": deadline},
+        **(more or {}),
     }
     until = asyncio.get_running_loop().time() + (deadline if opening is None else opening)
     answer = await endpoint.request("POST", "/control/sessions", body, until=until)
