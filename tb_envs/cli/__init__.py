@@ -25,6 +25,8 @@ COMMANDS = {
     "run": "let an agent play tasks",
     "serve": "serve episodes to MCP clients over HTTP",
     "mcp": "serve one task to an MCP client on standard input and output",
+    "images": "build the images that episodes in containers run from",
+    "prune": "remove what dead processes left of containers",
     "probe": "let a model try tasks before it is trained",
     "select": "choose the tasks that are worth training on",
     "warmstart": "teach a model from demonstrations",

@@ -137,13 +137,11 @@ class Container:
 
     def _must_run(self) -> None:
         """Say why, if the container has ended."""
-        from docker.errors import NotFound
-
         failure = self.folder / FAILURE
         try:
             with in_words("looking at a new container"):
                 status = str(engine().containers.get(self.id).status)
-        except (BackendError, NotFound):
+        except BackendError:
             status = "gone"
         if status in ("exited", "dead", "gone", "removing"):
             words = failure.read_text(errors="replace").strip().splitlines()[-1:] if failure.exists() else []

@@ -40,17 +40,22 @@ def engine() -> Any:
     if known is not None and known[0] == place:
         return known[1]
     try:
-        import docker
-        from docker.errors import DockerException
-    except ImportError:
-        raise UsageError("backend 'docker' needs the Docker SDK: pip install 'thinkingbox-gym[docker]'") from None
-    try:
-        client: Any = docker.from_env(timeout=TIMEOUT)
-    except DockerException as error:
+        client: Any = sdk().from_env(timeout=TIMEOUT)
+    except sdk().errors.DockerException as error:
         where = place or "unix:///var/run/docker.sock"
         raise BackendError(f"no Docker engine answers at {where}: {_short(error)}") from None
     _kept.client = (place, client)
     return client
+
+
+def sdk() -> Any:
+    """The Docker SDK; a `UsageError` that says how to install it where it is missing."""
+    try:
+        import docker
+        import docker.errors
+    except ImportError:
+        raise UsageError("backend 'docker' needs the Docker SDK: pip install 'thinkingbox-gym[docker]'") from None
+    return docker
 
 
 def missing() -> str:
@@ -65,24 +70,22 @@ def missing() -> str:
 @contextmanager
 def in_words(what: str) -> Generator[None]:
     """Turn the SDK's errors into a `BackendError` that says what was being done."""
-    from docker.errors import DockerException
+    errors = sdk().errors
     from requests.exceptions import RequestException
 
     try:
         yield
-    except (DockerException, RequestException) as error:
+    except (errors.DockerException, RequestException) as error:
         raise BackendError(f"{what}: {_short(error)}") from None
 
 
 @contextmanager
 def gone_is_fine(what: str) -> Generator[None]:
     """As `in_words`, but what is gone, or on its way out, is no error."""
-    from docker.errors import APIError
-
     with in_words(what):
         try:
             yield
-        except APIError as error:
+        except sdk().errors.APIError as error:
             if error.status_code not in (404, 409):
                 raise
 

@@ -15,11 +15,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tb_envs.containers.engine import LABEL, engine, in_words
+from tb_envs.containers.engine import LABEL, engine, in_words, sdk
 from tb_envs.containers.interpreter import pack_libraries, pack_python
 from tb_envs.containers.packer import SITE, Packer
-from tb_envs.containers.source import PROJECT, Source
+from tb_envs.containers.prune import Leftover
+from tb_envs.containers.source import PROJECT, Source, source_of
 from tb_envs.errors import BackendError, UsageError
+from tb_envs.registration import domain_names
 
 PYTHON = f"{PROJECT}/python"
 SCRATCH = "scratch"
@@ -61,6 +63,20 @@ def list_images() -> list[Image]:
     return sorted(listed, key=lambda item: item.name)
 
 
+def old_images() -> list[Leftover]:
+    """Images of ours that no installed domain's source gives today, and layers of Python that none of them needs."""
+    sources = [source_of(name) for name in domain_names()]
+    used = {source.image for source in sources} | {_python_name(source) for source in sources}
+    found: list[Leftover] = []
+    for label in ("domain", "python"):
+        with in_words("listing images"):
+            listed: list[Any] = engine().images.list(filters={"label": f"{LABEL}.{label}"})
+        for item in listed:
+            names = [name for name in item.tags if name.startswith(f"{PROJECT}/")] or ([] if item.tags else [item.id])
+            found += [Leftover("image", name, "", "") for name in names if name not in used]
+    return sorted(set(found))
+
+
 def build_image(source: Source, base: str = "", tell: Callable[[str], None] = lambda text: None) -> Image:
     """The image of this source: the one that is there, if it was built from the same base, or a new one.
 
@@ -95,12 +111,10 @@ def build_image(source: Source, base: str = "", tell: Callable[[str], None] = la
 
 
 def _get(name: str) -> Any:
-    from docker.errors import ImageNotFound
-
     with in_words(f"looking for the image {name}"):
         try:
             return engine().images.get(name)
-        except ImageNotFound:
+        except sdk().errors.ImageNotFound:
             return None
 
 
@@ -110,11 +124,14 @@ def _describe(name: str, found: Any, *, built: bool = False) -> Image:
     return Image(labels.get(f"{LABEL}.domain", ""), name, labels.get(f"{LABEL}.base", ""), size, built)
 
 
+def _python_name(source: Source) -> str:
+    parts = [sys.version, sys.base_prefix, *(f"{item.name}=={item.version}" for item in source.libraries)]
+    return f"{PYTHON}:{hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:20]}"
+
+
 def _python(source: Source, tell: Callable[[str], None]) -> str:
     """The layer of this machine's Python with the libraries that the source needs."""
-    parts = [sys.version, sys.base_prefix, *(f"{item.name}=={item.version}" for item in source.libraries)]
-    tag = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:20]
-    name = f"{PYTHON}:{tag}"
+    name = _python_name(source)
     if _get(name) is not None:
         return name
     tell(f"{name}: Python {sys.version.split()[0]} and {len(source.libraries)} libraries of this machine")
@@ -123,7 +140,9 @@ def _python(source: Source, tell: Callable[[str], None]) -> str:
         archive.seek(0)
         changes = [f"ENV {key}={value}" for key, value in environment.items()] + [f"LABEL {LABEL}.python=1"]
         with in_words("importing this machine's Python"):
-            said = engine().api.import_image(src=archive, repository=PYTHON, tag=tag, changes=changes)
+            said = engine().api.import_image(
+                src=archive, repository=PYTHON, tag=name.rpartition(":")[2], changes=changes
+            )
     if "error" in str(said):
         raise BackendError(f"importing this machine's Python: {str(said)[:400]}")
     return name
@@ -166,17 +185,20 @@ def _commit(source: Source, below: str, base: str) -> str:
 
 def _prove(made: str, source: Source, base: str) -> None:
     """Let the image load its domain and open a session; what it says must be what is so here."""
-    from docker.errors import ContainerError
-
     with in_words("proving the image"):
         try:
             said = engine().containers.run(
-                made, ["-S", "-c", PROOF], entrypoint=["python3"], network_mode="none", read_only=True, cap_drop=["ALL"],
-                stdout=True, stderr=True, remove=True,
-            )  # fmt: skip
-        except ContainerError as error:
-            stderr: Any = error.stderr
-            words = " ".join(bytes(stderr or b"").decode(errors="replace").split())[-600:]
+                made,
+                ["-S", "-c", PROOF],
+                entrypoint=["python3"],
+                network_mode="none",
+                read_only=True,
+                cap_drop=["ALL"],
+                stderr=True,
+                remove=True,
+            )
+        except sdk().errors.ContainerError as error:
+            words = " ".join(error.stderr.decode(errors="replace").split())[-600:]
             raise UsageError(f"{base or 'the new image'} cannot run {source.domain.name}: {words}") from None
     told = json.loads(said.decode().splitlines()[-1])
     from tb_envs.containers.proof import facts

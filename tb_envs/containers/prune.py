@@ -21,9 +21,9 @@ class Leftover(NamedTuple):
     """One thing that a dead owner left.
 
     Attributes:
-        kind: ``container`` or ``folder``.
-        name: the container's id, or the folder's path.
-        owner: who left it.
+        kind: ``container``, ``folder`` or ``image``.
+        name: a container's id, a folder's path, an image's name.
+        owner: who left it; of an image it is not known.
         state: of a container, as the engine calls it.
     """
 
@@ -59,6 +59,9 @@ def clear(items: Iterable[Leftover]) -> None:
     for item in items:
         if item.kind == "folder":
             shutil.rmtree(item.name, ignore_errors=True)
-            continue
-        with gone_is_fine("removing a container"):
-            engine().api.remove_container(item.name, force=True, v=True)
+        elif item.kind == "image":
+            with gone_is_fine("removing an image"):  # one that a container runs from stays
+                engine().api.remove_image(item.name)
+        else:
+            with gone_is_fine("removing a container"):
+                engine().api.remove_container(item.name, force=True, v=True)
