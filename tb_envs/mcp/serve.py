@@ -218,7 +218,7 @@ def listen(options: Options) -> socket.socket:
                 os.umask(before)
         else:
             family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
-            listener = socket.socket(family, socket.SOCK_STREAM)
+            listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # then asyncio sets TCP_NODELAY
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind((options.host, options.port))
         listener.listen(2048)
