@@ -67,16 +67,22 @@ def draw(rng: Rng, sampler: ArgumentSampler, task: Task) -> tuple[str, dict[str,
     return wrong(rng, tool.name, arguments) if rng.chance(0.15) else (tool.name, arguments)
 
 
+def informed(task: Task, rng: Rng) -> ArgumentSampler:
+    """Draws from what the customer knows, too."""
+    sampler = ArgumentSampler(rng)
+    for name, known in task.scenario.customer.knows.items():
+        value = str(getattr(known, "value", known))
+        sampler.see(json.dumps({name: value, f"{name}_id": value}))
+    return sampler
+
+
 @cache
 def played(domain: str, number: int) -> Played:
     """Random sequence `number`, on a task of the domain's families in turn."""
     families = [*load_domain(domain).families]
     task = get_task(f"{domain}/{families[number % len(families)]}/3")
     rng = Rng("conformance", domain, number)
-    sampler = ArgumentSampler(rng)
-    for name, known in task.scenario.customer.knows.items():
-        value = str(getattr(known, "value", known))
-        sampler.see(json.dumps({name: value, f"{name}_id": value}))
+    sampler = informed(task, rng)
     backend = LocalBackend(task)
     calls: Calls = []
     results: list[ToolResult] = []
@@ -195,7 +201,7 @@ def test_a_stdio_process_gives_the_same_results_journal_and_verdict(domain: str,
     """A session is a process, so 100 random sequences are one session's; the embedded episode is given the same."""
     task = played(domain, 0).task
     rng = Rng("stdio", domain)
-    sampler = ArgumentSampler(rng)
+    sampler = informed(task, rng)
     limits = "turns=100000,tool_calls=100000"
 
     async def body() -> None:
