@@ -16,6 +16,8 @@ from typing import Any
 from unittest.mock import patch
 
 import httpx2
+import pytest
+from container_parts import no_engine, ready_image
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
@@ -26,6 +28,7 @@ from tb_envs.mcp.metrics import Metrics
 from tb_envs.mcp.serve import Options, Served, running
 from tb_envs.mcp.sessions import BackendSession
 from tb_envs.session.backend import Backend, ToolResult, check_call
+from tb_envs.session.docker import open_docker
 from tb_envs.session.local import LocalBackend
 from tb_envs.session.remote import open_remote
 from tb_envs.session.wire import Endpoint
@@ -44,11 +47,13 @@ class Kind:
         start: what it needs, for as long as the block lasts; gives the opener.
         sequences: random call sequences per domain.
         missing: why it cannot be tried on this machine; empty if it can.
+        marks: of its tests.
     """
 
     start: Callable[[], AbstractAsyncContextManager[Opener]]
     sequences: int = 100
     missing: Callable[[], str] = str
+    marks: tuple[pytest.MarkDecorator, ...] = ()
 
 
 class ClientBackend:
@@ -196,6 +201,17 @@ async def remote(unix: bool) -> AsyncIterator[Opener]:
 
 
 @asynccontextmanager
+async def docker() -> AsyncIterator[Opener]:
+    """``backend="docker"``, from images of the source as it is now."""
+
+    async def opener(task: Task) -> Backend:
+        await asyncio.to_thread(ready_image, task.domain.name)
+        return await open_docker(task, {})
+
+    yield opener
+
+
+@asynccontextmanager
 async def in_thread(options: Options) -> AsyncIterator[Served]:
     """A server on an event loop of its own, so that who calls it may block."""
     loop = Loop()
@@ -216,6 +232,8 @@ KINDS = {
     "http-handshake": Kind(lambda: http("legacy"), sequences=20),
     "remote": Kind(lambda: remote(unix=False)),
     "remote-unix": Kind(lambda: remote(unix=True), sequences=20),
+    "docker": Kind(docker, missing=no_engine, marks=(pytest.mark.containers,)),
 }
 """By name. A variant of a kind that differs in its transport alone is tried with 20 sequences a domain; stdio, where
 each session is a process, is in `test_backends.py` itself: 100 sequences in one session."""
+KIND_PARAMS = [pytest.param(name, marks=kind.marks) for name, kind in KINDS.items()]

@@ -52,7 +52,6 @@ def sdk() -> Any:
     """The Docker SDK; a `UsageError` that says how to install it where it is missing."""
     try:
         import docker
-        import docker.errors
     except ImportError:
         raise UsageError("backend 'docker' needs the Docker SDK: pip install 'thinkingbox-gym[docker]'") from None
     return docker

@@ -19,6 +19,7 @@ from tb_envs.containers.engine import LABEL, engine, in_words, sdk
 from tb_envs.containers.interpreter import pack_libraries, pack_python
 from tb_envs.containers.packer import SITE, Packer
 from tb_envs.containers.prune import Leftover
+from tb_envs.containers.server import MANIFEST, SEED
 from tb_envs.containers.source import PROJECT, Source, source_of
 from tb_envs.errors import BackendError, UsageError
 from tb_envs.registration import domain_names
@@ -165,8 +166,8 @@ def _commit(source: Source, below: str, base: str) -> str:
     manifest = {"domain": source.domain.name, "entry": source.entry, "digest": source.digest}
     with tempfile.TemporaryFile() as archive:
         packer = Packer(archive)
-        packer.content("app/image.json", json.dumps(manifest).encode())
-        packer.content("app/seed.sqlite", source.domain.image)
+        packer.content(f"app/{MANIFEST}", json.dumps(manifest).encode())
+        packer.content(f"app/{SEED}", source.domain.image)
         for name, content in source.files.items():
             add = packer.source if name.endswith(".py") else packer.content
             add(f"{CODE}/{name}", content)

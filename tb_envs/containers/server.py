@@ -33,10 +33,8 @@ if TYPE_CHECKING:
     from tb_envs.authoring.domain import Domain
     from tb_envs.task import Task
 
-MANIFEST = "/app/image.json"
-"""In an image: which domain it serves, and the hash of its source."""
-SEED = "/app/seed.sqlite"
-"""In an image: the company's database, built with the image."""
+MANIFEST, SEED = "image.json", "seed.sqlite"
+"""Beside the code: which domain the image serves and the hash of its source; the company's database."""
 SOCKET, TOKEN, LEASE = "TBX_SOCKET", "TBX_TOKEN", "TBX_LEASE"
 """Environment variables: the socket's path, the control plane's token, the lease in seconds."""
 FAILURE = "failure"
@@ -199,16 +197,16 @@ class Server:
         return self.session
 
 
-def load(manifest: Path = Path(MANIFEST), seed: Path = Path(SEED)) -> tuple[Domain, str]:
+def load(folder: Path = Path()) -> tuple[Domain, str]:
     """The image's domain, with everything done that the first session would have to wait for; and its source's hash."""
     from tb_envs.authoring.domain import Domain
 
-    told = json.loads(manifest.read_text())
+    told = json.loads((folder / MANIFEST).read_text())
     module, _, name = str(told["entry"]).partition(":")
     domain = getattr(importlib.import_module(module), name)
     if not isinstance(domain, Domain):
         raise DomainError(f"{told['entry']} is no Domain")
-    domain.__dict__["image"] = seed.read_bytes()  # what the cached property would hold
+    domain.__dict__["image"] = (folder / SEED).read_bytes()  # what the cached property would hold
     domain.toolbox()
     domain.specs.keys()
     domain.articles.by_id.keys()
