@@ -10,7 +10,7 @@ import asyncio
 import os
 import threading
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, lru_cache
 from typing import Any
 
@@ -100,7 +100,17 @@ async def open_postgres(task: Task, options: Mapping[str, Any]) -> PostgresBacke
     url = options.get("store")
     if not isinstance(url, str) or not url.startswith(SCHEMES):
         raise UsageError("store: only a PostgreSQL URL is known, as in postgresql://user@host/database")
-    return await asyncio.get_running_loop().run_in_executor(_threads(), _open, task, url)
+    opening = _threads().submit(_open, task, url)
+    try:
+        return await asyncio.wrap_future(opening)
+    except asyncio.CancelledError:  # nobody will close what may be open in a moment
+        opening.add_done_callback(_close_unwanted)
+        raise
+
+
+def _close_unwanted(opening: Future[PostgresBackend]) -> None:
+    if not opening.cancelled() and opening.exception() is None:
+        opening.result().close()
 
 
 def _open(task: Task, url: str) -> PostgresBackend:

@@ -16,6 +16,7 @@ from sqlalchemy.dialects.postgresql.psycopg import PGCompiler_psycopg, PGDialect
 from sqlalchemy.sql import operators
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.elements import UnaryExpression
+from sqlalchemy.sql.sqltypes import STRINGTYPE
 
 from tb_envs.store.prepared import row_maker
 
@@ -31,11 +32,21 @@ class _Types(PGTypeCompiler):
 
 
 class _Compiler(PGCompiler_psycopg):
-    """SQLite sorts NULL before every value; PostgreSQL must be told so where a column may be NULL."""
+    """SQLite sorts NULL before every value, and its LIKE knows neither ASCII capitals nor an escape of its own."""
 
     def order_by_clause(self, select: Any, **kw: Any) -> str:
         parts = [self.process(clause, **kw) + _nulls(clause) for clause in select._order_by_clauses]
         return " ORDER BY " + ", ".join(parts) if parts else ""
+
+    def visit_like_op_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
+        return self._like("ILIKE", binary, **kw)
+
+    def visit_not_like_op_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
+        return self._like("NOT ILIKE", binary, **kw)
+
+    def _like(self, word: str, binary: Any, **kw: Any) -> str:
+        escape = self.render_literal_value(binary.modifiers.get("escape") or "", STRINGTYPE)
+        return f"{self.process(binary.left, **kw)} {word} {self.process(binary.right, **kw)} ESCAPE {escape}"
 
 
 def _nulls(clause: Any) -> str:

@@ -66,6 +66,7 @@ class Server:
         self._lock = threading.RLock()
         self._main = self._connect(None)
         self._ask("SET statement_timeout = '300s'")  # another process may be building what we wait for
+        self.user = str(self._ask("SELECT current_user")[0][0])
         self.token = secrets.randbits(63)
         self._ask("SELECT pg_advisory_lock($1::bigint)", self.token)
         self.reap()
@@ -110,28 +111,34 @@ class Server:
         return BackendError(f"PostgreSQL at {self.place} cannot be reached: {text[:300]}")
 
     def _ask(self, statement: str, *values: Any) -> list[Any]:
+        try:
+            return self._run(statement, *values)
+        except psycopg.Error as error:
+            raise self._told(error) from error
+
+    def _run(self, statement: str, *values: Any) -> list[Any]:
         with self._lock:
-            try:
-                cursor = self._main.execute(statement.encode(), values)
-                return cursor.fetchall() if cursor.description else []
-            except errors.ObjectInUse:
-                raise
-            except errors.InsufficientPrivilege as error:
-                raise BackendError(f"PostgreSQL at {self.place}: the user needs the right CREATEDB: {error}") from error
-            except psycopg.OperationalError as error:
-                raise self._refused(error) if self._main.broken else _broke(error) from error
+            cursor = self._main.execute(statement.encode(), values)
+            return cursor.fetchall() if cursor.description else []
+
+    def _told(self, error: psycopg.Error) -> BackendError:
+        if self._main.broken:
+            return self._refused(error)
+        hint = "the user needs the right CREATEDB: " if isinstance(error, errors.InsufficientPrivilege) else ""
+        return BackendError(f"PostgreSQL at {self.place}: {hint}{' '.join(str(error).split())[:300]}")
 
     # -- databases
 
-    def create(self, kind: str, template: str) -> str:
-        """A new database of this process, ``slot`` or ``build``, as a copy of a template; its name."""
+    def create(self, kind: str, template: str) -> str | None:
+        """A new database of this process, ``slot`` or ``build``, as a copy of a template; None if that is not there."""
         name = f"tbx_{kind}_{self.token:016x}_{next(self._numbers)}"
-        plain = template == "template0"
-        how = "ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'" if plain else ""
+        how = "ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'" if template == "template0" else ""
         try:
-            self._ask(f'CREATE DATABASE "{name}" TEMPLATE "{template}" {how}')
-        except errors.ObjectInUse as error:
-            raise _broke(error) from error
+            self._run(f'CREATE DATABASE "{name}" TEMPLATE "{template}" {how}')
+        except errors.InvalidCatalogName:
+            return None
+        except psycopg.Error as error:
+            raise self._told(error) from error
         return name
 
     def exists(self, name: str) -> bool:
@@ -140,15 +147,17 @@ class Server:
 
     def publish(self, built: str, name: str) -> None:
         """A finished database becomes a template, which nobody can connect to and change."""
+        self._ask(f'ALTER DATABASE "{built}" WITH ALLOW_CONNECTIONS false')
         self._ask(f'ALTER DATABASE "{built}" RENAME TO "{name}"')
-        self._ask(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
 
     def drop(self, name: str) -> None:
-        """Drop a database that nobody is connected to; one in use is left."""
+        """Drop a database that nobody is connected to; one in use, or of another user, is left."""
         try:
-            self._ask(f'DROP DATABASE IF EXISTS "{name}"')
-        except errors.ObjectInUse:
+            self._run(f'DROP DATABASE IF EXISTS "{name}"')
+        except (errors.ObjectInUse, errors.InsufficientPrivilege):
             return
+        except psycopg.Error as error:
+            raise self._told(error) from error
 
     @contextmanager
     def holding(self, key: int) -> Generator[None]:
@@ -177,10 +186,6 @@ class Server:
     def close(self) -> None:
         """Let go of the server; databases that are left are the next one's to drop."""
         self._main.close()
-
-
-def _broke(error: psycopg.Error) -> BackendError:
-    return BackendError(f"PostgreSQL: {' '.join(str(error).split())[:300]}")
 
 
 _servers: dict[str, Server] = {}

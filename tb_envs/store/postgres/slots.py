@@ -22,8 +22,6 @@ from tb_envs.store.journal import TABLE
 from tb_envs.store.postgres.schema import rows_sql, schema_ddl
 from tb_envs.store.postgres.server import Server, server
 
-KEPT = 64
-"""Idle slots kept per domain for the next reset; live ones are limited by the server's max_connections."""
 SWEPT = 50
 """Episodes after which a slot's tables are vacuumed of what was rolled back in them."""
 READ = f"SELECT seq, tbl, key, before, after FROM {TABLE} WHERE seq > %d ORDER BY seq"
@@ -33,15 +31,15 @@ _DONE = psycopg.pq.ExecStatus.COMMAND_OK, psycopg.pq.ExecStatus.TUPLES_OK
 class Slot:
     """One database and its connection."""
 
-    def __init__(self, home: Server, template: str) -> None:
+    def __init__(self, home: Server, template: str, name: str) -> None:
         self.home = home
         self.template = template
-        self.name = home.create("slot", template)
+        self.name = name
         self.episodes = 0
         try:
-            self.connection = home.connect(self.name)
+            self.connection = home.connect(name)
         except BaseException:
-            home.drop(self.name)
+            home.drop(name)
             raise
 
     def script(self, text: str) -> Any:
@@ -75,6 +73,7 @@ class Slot:
 
 
 _idle: dict[tuple[int, str], list[Slot]] = {}
+"""By server and template, as many as were ever live at once: to drop and make one again costs a hundred resets."""
 _lock = threading.Lock()
 
 
@@ -87,14 +86,16 @@ def take(url: str, domain: Domain) -> Slot:
     """
     home = server(url)
     template = _template(home, domain)
-    while True:
-        with _lock:
-            waiting = _idle.get((id(home), template))
-            slot = waiting.pop() if waiting else None
-        if slot is None:
-            return Slot(home, template)
-        if not slot.connection.closed:
-            return slot
+    with _lock:
+        if waiting := _idle.get((home.token, template)):
+            return waiting.pop()
+    name = home.create("slot", template)
+    if name is None:  # somebody has dropped the template
+        home.templates.discard(template)
+        name = home.create("slot", _template(home, domain))
+    if name is None:
+        raise BackendError(f"PostgreSQL at {home.place}: the template {template} vanishes while it is used")
+    return Slot(home, template, name)
 
 
 def give(slot: Slot) -> None:
@@ -102,15 +103,10 @@ def give(slot: Slot) -> None:
     try:
         slot.end()
     except psycopg.Error:
-        kept = False
-    else:
-        with _lock:
-            waiting = _idle.setdefault((id(slot.home), slot.template), [])
-            kept = len(waiting) < KEPT
-            if kept:
-                waiting.append(slot)
-    if not kept:
         _drop(slot)
+        return
+    with _lock:
+        _idle.setdefault((slot.home.token, slot.template), []).append(slot)
 
 
 def _drop(slot: Slot) -> None:
@@ -146,17 +142,17 @@ os.register_at_fork(after_in_child=_forget)
 
 
 @lru_cache(maxsize=64)
-def template_parts(domain: Domain) -> tuple[str, str, str]:
-    """A domain's template: its name, and the scripts that make its schema and its rows."""
+def template_parts(domain: Domain, user: str) -> tuple[str, str, str]:
+    """A domain's template of a user, who owns its tables: its name, and the scripts of its schema and its rows."""
     schema = ";\n".join(schema_ddl(domain.base, domain.specs))
-    digest = hashlib.sha256(canonical_json([schema, domain.seed_rows]).encode()).hexdigest()[:16]
+    digest = hashlib.sha256(canonical_json([schema, domain.seed_rows, user]).encode()).hexdigest()[:16]
     world = domain.world(domain.specs, stream=(domain.name, "image", 0), now=domain.clock)
     world.placed = {name: dict(rows) for name, rows in domain.seed_rows.items()}
     return f"tbx_seed_{domain.name[:30]}_{digest}", schema, rows_sql(world)
 
 
 def _template(home: Server, domain: Domain) -> str:
-    name, schema, rows = template_parts(domain)
+    name, schema, rows = template_parts(domain, home.user)
     if name not in home.templates:
         with home.holding(int(name[-15:], 16)):
             if not home.exists(name):
@@ -167,6 +163,8 @@ def _template(home: Server, domain: Domain) -> str:
 
 def _build(home: Server, name: str, schema: str, rows: str) -> None:
     built = home.create("build", "template0")
+    if built is None:
+        raise BackendError(f"PostgreSQL at {home.place} has no template0")
     try:
         with home.connect(built) as connection:
             for statement in (f"BEGIN;\n{schema};\n{rows};\nDELETE FROM {TABLE};\nCOMMIT", "VACUUM (FREEZE, ANALYZE)"):

@@ -131,8 +131,8 @@ class PostgresStore:
     def close(self) -> None:
         """Give the slot back. Idempotent."""
         if not self.closed:
-            self.closed = True
             give(self.slot)
+            self.closed = True
 
 
 class PostgresDb(Db):
