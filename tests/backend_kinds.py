@@ -20,6 +20,8 @@ import pytest
 from container_parts import no_engine, ready_image
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
+from postgres_server import missing as no_server
+from postgres_server import url_or_skip
 
 from tb_envs.background import Loop, wait_for
 from tb_envs.mcp.hub import Rules
@@ -30,6 +32,7 @@ from tb_envs.mcp.sessions import BackendSession
 from tb_envs.session.backend import Backend, ToolResult, check_call
 from tb_envs.session.docker import open_docker
 from tb_envs.session.local import LocalBackend
+from tb_envs.session.postgres import open_postgres
 from tb_envs.session.remote import open_remote
 from tb_envs.session.wire import Endpoint
 from tb_envs.store.dump import Dump
@@ -212,6 +215,17 @@ async def docker() -> AsyncIterator[Opener]:
 
 
 @asynccontextmanager
+async def postgres() -> AsyncIterator[Opener]:
+    """The embedded backend over PostgreSQL."""
+    url = url_or_skip()
+
+    async def opener(task: Task) -> Backend:
+        return await open_postgres(task, {"store": url})
+
+    yield opener
+
+
+@asynccontextmanager
 async def in_thread(options: Options) -> AsyncIterator[Served]:
     """A server on an event loop of its own, so that who calls it may block."""
     loop = Loop()
@@ -232,6 +246,7 @@ KINDS = {
     "http-handshake": Kind(lambda: http("legacy"), sequences=20),
     "remote": Kind(lambda: remote(unix=False)),
     "remote-unix": Kind(lambda: remote(unix=True), sequences=20),
+    "postgres": Kind(postgres, missing=no_server),
     "docker": Kind(docker, missing=no_engine, marks=(pytest.mark.containers,)),
 }
 """By name. A variant of a kind that differs in its transport alone is tried with 20 sequences a domain; stdio, where

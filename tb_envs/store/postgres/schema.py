@@ -41,15 +41,14 @@ An UPDATE that changes a key would be journalled as a row that went and one that
 
 def schema_ddl(base: type[DeclarativeBase], specs: Mapping[str, TableSpec]) -> list[str]:
     """Statements that create the tables, their indexes, and the journal with its triggers."""
-    copy = MetaData()
-    tables = [table.to_metadata(copy) for table in base.metadata.sorted_tables]
     out: list[str] = []
-    for table in tables:
-        _check_types(table)
-        for number, check in enumerate(_ordered(table, CheckConstraint)):
-            check.name = f"check_{number:02d}"  # PostgreSQL tests them by name, SQLite in the order of the model
-        for number, unique in enumerate(_ordered(table, UniqueConstraint)):
-            unique.name = f"{table.name}_unique_{number:02d}"
+    renamed = MetaData()
+    for model in base.metadata.sorted_tables:
+        _check_types(model)
+        table = model.to_metadata(renamed)
+        for constraint in table.constraints:
+            if isinstance(constraint, CheckConstraint | UniqueConstraint):
+                constraint.name = _name(model, constraint)
         out.append(str(CreateTable(table).compile(dialect=DIALECT)))
         out += [str(CreateIndex(index).compile(dialect=DIALECT)) for index in sorted(table.indexes, key=str)]
     out.append(f"CREATE TABLE {TABLE} (seq bigint PRIMARY KEY, tbl text, key text, before text, after text)")
@@ -62,6 +61,16 @@ def _ordered(table: Table, kind: type[C]) -> list[C]:
     """A table's constraints of a kind, in the order of its model."""
     found = [item for item in table.constraints if isinstance(item, kind)]
     return sorted(found, key=lambda item: item._creation_order)  # pyright: ignore[reportPrivateUsage]
+
+
+def _name(table: Table, constraint: CheckConstraint | UniqueConstraint) -> str:
+    """What a constraint is called in PostgreSQL: by its place in the model, since it tests them in order of names."""
+    checks, uniques = _ordered(table, CheckConstraint), _ordered(table, UniqueConstraint)
+    if isinstance(constraint, CheckConstraint):
+        same = [(item.name, str(item.sqltext)) for item in checks]
+        return f"check_{same.index((constraint.name, str(constraint.sqltext))):02d}"
+    columns = [item.columns.keys() for item in uniques]
+    return f"{table.name}_unique_{columns.index(constraint.columns.keys()):02d}"
 
 
 def _check_types(table: Table) -> None:
@@ -136,11 +145,11 @@ def _literals(values: Iterable[Any]) -> Iterator[str]:
 def _literal(value: Any) -> str:
     if value is None:
         return "NULL"
-    if isinstance(value, str):
+    if isinstance(value, str) and "\0" not in value:
         return "'" + value.replace("'", "''") + "'"
     if isinstance(value, bool | int | float):
         return str(value)
-    raise DomainError(f"a row holds {value!r}, which is neither text nor a number")
+    raise DomainError(f"a row holds {value!r}, which is neither a number nor text that PostgreSQL can hold")
 
 
 # -- broken constraints

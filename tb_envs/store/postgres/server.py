@@ -28,7 +28,7 @@ from tb_envs.errors import BackendError, UsageError
 DEADLINE = 30
 """Seconds after which a statement is broken off, and a server that does not answer is given up."""
 _OWNED = re.compile(r"tbx_(?:slot|build)_([0-9a-f]{16})_\d+")
-_SETTINGS = {
+SETTINGS = {
     "jit": "off",
     "statement_timeout": f"{DEADLINE}s",
     "idle_in_transaction_session_timeout": "0",
@@ -82,7 +82,7 @@ class Server:
 
     def _connect(self, database: str | None) -> Connection[Any]:
         given = {**self._params, "dbname": database} if database else self._params
-        options = " ".join(f"-c {name}={value}" for name, value in _SETTINGS.items())
+        options = " ".join(f"-c {name}={value}" for name, value in SETTINGS.items())
         own: dict[str, Any] = {
             "application_name": f"tbx {os.getpid()}@{socket.gethostname()}"[:63],
             "client_encoding": "UTF8",

@@ -74,7 +74,9 @@ class PostgresStore:
             return ToolError(f"The records do not allow this: {self._words.of(error.diag)}.")
         if isinstance(error, errors.NumericValueOutOfRange):
             return refusal(OverflowError())
-        if isinstance(error, errors.DataError | errors.ProgramLimitExceeded):
+        if isinstance(error, errors.ProgramLimitExceeded):  # in an index: 8 KiB, where SQLite takes any
+            return ToolError("The records do not allow this: a text is too long.")
+        if isinstance(error, errors.DataError):
             return ToolError(f"The records do not allow this: {_plain(error)}.")
         return BackendError(f"PostgreSQL: {_plain(error)}")
 
