@@ -493,9 +493,13 @@ def test_a_lost_connection_is_a_system_error_of_one_episode(url: str) -> None:
     for backend in (lost, other):
         backend.close()
     until(lambda: name not in databases(url))
-    again = opened(task, url)
-    assert again.dump() == LocalBackend(task).dump()
-    again.close()
+    with psycopg.connect(url, autocommit=True) as admin:  # and all of them, as when the server starts again
+        kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE %s"
+        admin.execute(kill, [f"tbx {os.getpid()}@%"])
+    for _ in range(2):
+        again = opened(task, url)
+        assert again.dump() == LocalBackend(task).dump()
+        again.close()
 
 
 CHILD = """

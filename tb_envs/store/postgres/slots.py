@@ -85,6 +85,15 @@ def take(url: str, domain: Domain) -> Slot:
         UsageError: the URL is none.
     """
     home = server(url)
+    try:
+        return _take(home, domain)
+    except BackendError:
+        if home.alive:
+            raise
+    return _take(server(url), domain)  # the connection was lost while nobody used it, as when the server started again
+
+
+def _take(home: Server, domain: Domain) -> Slot:
     template = _template(home, domain)
     with _lock:
         if waiting := _idle.get((home.token, template)):
