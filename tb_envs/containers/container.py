@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tb_envs.containers.engine import LABEL, engine, gone_is_fine, in_words
+from tb_envs.containers.engine import LABEL, OWNED, engine, gone_is_fine, in_words
 from tb_envs.containers.options import ContainerOptions
 from tb_envs.containers.owner import owner
 from tb_envs.containers.server import FAILURE, LEASE, SOCKET, TOKEN
@@ -91,7 +91,7 @@ class Container:
         token = secrets.token_urlsafe(24)
         self.endpoint = Endpoint(f"unix:{self.folder}/s", token)
         environment = {SOCKET: f"{INSIDE}/s", TOKEN: token, LEASE: f"{options.lease:g}"}
-        labels = {f"{LABEL}.owner": owner(), f"{LABEL}.folder": str(self.folder)}
+        labels = {OWNED: owner(), f"{LABEL}.folder": str(self.folder)}
         until = time.monotonic() + options.starting
         self.id = ""
         try:

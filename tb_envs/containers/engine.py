@@ -15,6 +15,8 @@ from tb_envs.errors import BackendError, UsageError
 
 LABEL = "thinkingbox-gym"
 """Prefix of every label that is put on a container or an image; what has none is not ours."""
+OWNED = f"{LABEL}.owner"
+"""Label of a container: the process that it belongs to."""
 TIMEOUT = 60
 """Seconds for one request to the engine."""
 
@@ -68,7 +70,11 @@ def missing() -> str:
 
 @contextmanager
 def in_words(what: str) -> Generator[None]:
-    """Turn the SDK's errors into a `BackendError` that says what was being done."""
+    """Turn the SDK's errors into a `BackendError` that says what was being done.
+
+    The thread's connections are closed afterwards: the SDK keeps one for each path that it asked for, and a container's
+    id is part of a path.
+    """
     errors = sdk().errors
     from requests.exceptions import RequestException
 
@@ -76,6 +82,10 @@ def in_words(what: str) -> Generator[None]:
         yield
     except (errors.DockerException, RequestException) as error:
         raise BackendError(f"{what}: {_short(error)}") from None
+    finally:
+        known: tuple[str, Any] | None = getattr(_kept, "client", None)
+        if known is not None:
+            known[1].close()
 
 
 @contextmanager

@@ -15,8 +15,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tb_envs.containers.engine import LABEL, engine, in_words, sdk
+from tb_envs.containers.engine import LABEL, OWNED, engine, in_words, sdk
 from tb_envs.containers.interpreter import pack_libraries, pack_python
+from tb_envs.containers.owner import owner
 from tb_envs.containers.packer import SITE, Packer
 from tb_envs.containers.prune import Leftover
 from tb_envs.containers.server import MANIFEST, SEED
@@ -157,6 +158,7 @@ def _commit(source: Source, below: str, base: str) -> str:
         "ENV PYTHONDONTWRITEBYTECODE=1",
         "ENV PYTHONNOUSERSITE=1",
         "ENV PYDANTIC_DISABLE_PLUGINS=__all__",
+        f"LABEL {OWNED}=",  # the scratch container's, which the image would inherit
         f"LABEL {LABEL}.domain={source.domain.name}",
         f"LABEL {LABEL}.source={source.digest}",
         f"LABEL {LABEL}.base={base or SCRATCH}",
@@ -176,7 +178,7 @@ def _commit(source: Source, below: str, base: str) -> str:
         packer.close()
         archive.seek(0)
         with in_words(f"laying the files over {below}"):
-            scratch: Any = engine().containers.create(below, ["none"], network_mode="none")
+            scratch: Any = engine().containers.create(below, ["none"], network_mode="none", labels={OWNED: owner()})
             try:
                 scratch.put_archive("/", archive)
                 return str(scratch.commit(changes=changes).id)
@@ -186,22 +188,26 @@ def _commit(source: Source, below: str, base: str) -> str:
 
 def _prove(made: str, source: Source, base: str) -> None:
     """Let the image load its domain and open a session; what it says must be what is so here."""
-    with in_words("proving the image"):
+    with in_words(f"running Python in {base or 'the new image'}"):
+        tried: Any = engine().containers.create(
+            made,
+            ["-S", "-c", PROOF],
+            entrypoint=["python3"],
+            network_mode="none",
+            read_only=True,
+            cap_drop=["ALL"],
+            labels={OWNED: owner()},
+        )
         try:
-            said = engine().containers.run(
-                made,
-                ["-S", "-c", PROOF],
-                entrypoint=["python3"],
-                network_mode="none",
-                read_only=True,
-                cap_drop=["ALL"],
-                stderr=True,
-                remove=True,
-            )
-        except sdk().errors.ContainerError as error:
-            words = " ".join(error.stderr.decode(errors="replace").split())[-600:]
-            raise UsageError(f"{base or 'the new image'} cannot run {source.domain.name}: {words}") from None
-    told = json.loads(said.decode().splitlines()[-1])
+            tried.start()
+            failed = tried.wait()["StatusCode"]
+            said, words = (tried.logs(stdout=out, stderr=not out).decode(errors="replace") for out in (True, False))
+        finally:
+            tried.remove(force=True)
+    if failed:
+        reason = " ".join(words.split())[-600:]
+        raise UsageError(f"{base or 'the new image'} cannot run {source.domain.name}: {reason}")
+    told = json.loads(said.splitlines()[-1])
     from tb_envs.containers.proof import facts
 
     for name, here in facts(source.domain).items():

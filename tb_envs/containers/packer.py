@@ -111,7 +111,9 @@ def _plain(info: tarfile.TarInfo) -> None:
 def _current(compiled: Path, source: Path) -> bool:
     """Whether a compiled file is of this source, as the interpreter would judge."""
     try:
-        head, stat = compiled.open("rb").read(16), source.stat()
+        with compiled.open("rb") as file:
+            head = file.read(16)
+        stat = source.stat()
     except OSError:
         return False
     age, size = int.from_bytes(head[8:12], "little"), int.from_bytes(head[12:16], "little")

@@ -38,10 +38,11 @@ class Pool:
         self._lock = threading.Lock()
         self._idle: deque[Container] = deque()
         self._waiting: deque[Future[Container]] = deque()
+        self._lost: deque[Container] = deque()
         self._all: set[Container] = set()
         self._starting = 0
         self._wanted = options.pool
-        self._closed = False
+        self.closed = False
         self._workers = ThreadPoolExecutor(STARTERS, "tbx-containers")
 
     async def take(self) -> Container:
@@ -52,10 +53,11 @@ class Pool:
         """
         place: Future[Container] = Future()
         with self._lock:
-            if self._closed:
+            if self.closed:
                 raise BackendError("this pool of containers is closed")
+            self._find()
             while self._idle:
-                container = self._idle.popleft()
+                container = self._idle.pop()
                 if container.alive():
                     return container
                 self._drop(container)
@@ -74,13 +76,28 @@ class Pool:
     def give_back(self, container: Container, *, broken: bool = False) -> None:
         """The episode is over: keep the container for the next one, or replace it. Returns at once."""
         with self._lock:
+            self._find()
             if container not in self._all:
                 return
-            if broken or self._closed or container.episodes >= self.options.episodes or not container.alive():
+            if broken or self.closed or container.episodes >= self.options.episodes or not container.alive():
                 self._drop(container, broken=broken)
                 self._fill()
             else:
                 self._hand_out(container)
+
+    def lose(self, container: Container) -> None:
+        """Its session was dropped without being closed: end it at the next occasion.
+
+        The garbage collector calls this, in any thread and at any moment, so no lock may be taken here.
+        """
+        self._lost.append(container)
+
+    def _find(self) -> None:
+        while self._lost:
+            container = self._lost.popleft()
+            if container in self._all:
+                self._drop(container, broken=True)
+        self._fill()
 
     def _hand_out(self, container: Container) -> None:
         while self._waiting:
@@ -107,7 +124,7 @@ class Pool:
     def _fill(self) -> None:
         """Start what is missing; those that play their last episode do not count."""
         lasting = sum(container.episodes < self.options.episodes for container in self._all)
-        while not self._closed and lasting + self._starting < self._wanted and self._work(self._start):
+        while not self.closed and lasting + self._starting < self._wanted and self._work(self._start):
             self._starting += 1
 
     def _work(self, job: Callable[..., None], *values: Any) -> bool:
@@ -133,7 +150,7 @@ class Pool:
         with self._lock:
             self._starting -= 1
             self.started += 1
-            if self._closed:
+            if self.closed:
                 container.let_go()
                 return
             self._all.add(container)
@@ -142,7 +159,7 @@ class Pool:
     def close(self) -> None:
         """End all containers, those that play as well. Idempotent."""
         with self._lock:
-            self._closed = True
+            self.closed = True
             for container in list(self._all):
                 self._drop(container)
             self._idle.clear()
@@ -170,7 +187,8 @@ _making = threading.Lock()
 
 def known_pool(image: str, options: ContainerOptions) -> Pool | None:
     """The process's pool, if it has been made."""
-    return _pools.get((image, options))
+    pool = _pools.get((image, options))
+    return None if pool is None or pool.closed else pool
 
 
 def make_pool(image: str, options: ContainerOptions) -> Pool:
@@ -178,9 +196,10 @@ def make_pool(image: str, options: ContainerOptions) -> Pool:
     with _making:
         if not _pools:
             clear(leftovers())
-        if (image, options) not in _pools:
-            _pools[image, options] = Pool(image, options)
-        return _pools[image, options]
+        pool = known_pool(image, options)
+        if pool is None:
+            pool = _pools[image, options] = Pool(image, options)
+        return pool
 
 
 @atexit.register

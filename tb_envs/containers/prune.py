@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tb_envs.containers.container import FOLDERS, OWNER
-from tb_envs.containers.engine import LABEL, engine, gone_is_fine, in_words
+from tb_envs.containers.engine import OWNED, engine, gone_is_fine, in_words
 from tb_envs.containers.owner import is_dead
 
 
@@ -37,9 +37,9 @@ def leftovers() -> list[Leftover]:
     """Everything of dead owners, containers first."""
     found: list[Leftover] = []
     with in_words("listing containers"):
-        listed: list[Any] = engine().api.containers(all=True, filters={"label": f"{LABEL}.owner"})
+        listed: list[Any] = engine().api.containers(all=True, filters={"label": OWNED})
     for item in listed:
-        owner = item["Labels"].get(f"{LABEL}.owner", "")
+        owner = item["Labels"].get(OWNED, "")
         if is_dead(owner):
             found.append(Leftover("container", item["Id"], owner, item["State"]))
     for folder in sorted(Path(tempfile.gettempdir()).glob(f"{FOLDERS}*")):

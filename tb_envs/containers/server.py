@@ -37,6 +37,8 @@ MANIFEST, SEED = "image.json", "seed.sqlite"
 """Beside the code: which domain the image serves and the hash of its source; the company's database."""
 SOCKET, TOKEN, LEASE = "TBX_SOCKET", "TBX_TOKEN", "TBX_LEASE"
 """Environment variables: the socket's path, the control plane's token, the lease in seconds."""
+LOADING = 30.0
+"""Seconds, besides the lease, in which a server must have loaded; a machine may be busy."""
 FAILURE = "failure"
 """File beside the socket that says why the server did not start."""
 KEYS = 1024
@@ -168,7 +170,10 @@ class Server:
             case _:
                 raise Refused(404, "nothing is here")
 
-    def _open(self, told: Mapping[str, Any]) -> Answer:
+    def _open(self, asked: Any) -> Answer:
+        if not isinstance(asked, dict):
+            raise Refused(400, "a session is asked for by an object")
+        told = cast("dict[str, Any]", asked)
         if told.get("mode") != "backend":
             raise Refused(400, "a container holds tools and rows; customer and grader stay with who owns it")
         if told.get("source") != self.digest:
@@ -219,13 +224,14 @@ async def _serve(socket: Path, token: str, lease: float) -> None:
     gc.freeze()
     gc.enable()
     listening = await listen(str(socket), server.handle)
+    server.renew()
     await listening.serve_forever()
 
 
 def main() -> None:
     """Serve until the lease ends."""
     socket, token, lease = Path(os.environ[SOCKET]), os.environ.pop(TOKEN), float(os.environ[LEASE])
-    signal.setitimer(signal.ITIMER_REAL, lease)
+    signal.setitimer(signal.ITIMER_REAL, LOADING + lease)
     try:
         asyncio.run(_serve(socket, token, lease))
     except Exception:

@@ -87,8 +87,8 @@ class DockerBackend:
         self.container = container
         self._inner = inner
         self._closed = False
-        self._give_back = weakref.finalize(self, pool.give_back, container, broken=True)  # if nobody closes it
-        self._give_back.atexit = False
+        self._unclosed = weakref.finalize(self, pool.lose, container)
+        self._unclosed.atexit = False
         self._pool = pool
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
@@ -111,5 +111,5 @@ class DockerBackend:
         """Give the container back. Idempotent; never waits. The next session there begins on a fresh database."""
         if not self._closed:
             self._closed = True
-            self._give_back.detach()
+            self._unclosed.detach()
             self._pool.give_back(self.container, broken=bool(self._inner.broken))
