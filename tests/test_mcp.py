@@ -8,19 +8,17 @@ import itertools
 import json
 import os
 import signal
-import stat
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine, Iterable
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 from mcp.client.client import Client
-from mcp.client.streamable_http import streamable_http_client
+from mcp_parts import ROOT, TASK, Control, client_of, process, text_of
 from starlette.routing import BaseRoute, Mount, Route
 
 from tb_envs.actions import parse_action
@@ -30,46 +28,12 @@ from tb_envs.mcp import open_seat
 from tb_envs.mcp.alarm import install
 from tb_envs.mcp.app import make_app
 from tb_envs.mcp.hub import Hub, Rules
-from tb_envs.mcp.serve import Options, Served, running
+from tb_envs.mcp.serve import Options, running
 from tb_envs.mcp.sessions import SAY
 from tb_envs.registration import load_domain
-from tb_envs.session.wire import Answer, Endpoint
 from tb_envs.task import Task, get_task
 
-ROOT = Path(__file__).parent.parent
-TASK = "hotel/late_cancellation/5"
 Run = Callable[[Coroutine[Any, Any, None]], None]
-
-
-class Control:
-    """The control plane of a server, for tests."""
-
-    def __init__(self, server: Served | Endpoint) -> None:
-        self.endpoint = server if isinstance(server, Endpoint) else Endpoint(server.url, server.token)
-        self.url = self.endpoint.url
-
-    async def ask(self, method: str, path: str, body: Any = None) -> Answer:
-        until = asyncio.get_running_loop().time() + 30
-        return await self.endpoint.request(method, f"/control/sessions{path}", body, until=until)
-
-    async def start(self, task: str = TASK, **more: Any) -> dict[str, Any]:
-        answer = await self.ask("POST", "", {"task_id": task, **more})
-        assert answer.status == 201, answer
-        return answer.data
-
-
-@asynccontextmanager
-async def client_of(url: str, mode: str = "2026-07-28") -> AsyncIterator[Client]:
-    async with (
-        httpx2.AsyncClient(timeout=30, trust_env=False) as http,
-        Client(streamable_http_client(url, http_client=http), mode=mode, cache=None) as client,
-    ):
-        yield client
-
-
-def text_of(result: Any) -> str:
-    [content] = result.content
-    return content.text
 
 
 async def follow(
@@ -407,26 +371,6 @@ def test_a_hung_tool_ends_at_its_deadline(monkeypatch: pytest.MonkeyPatch) -> No
         asyncio.run(body())
     finally:
         signal.signal(signal.SIGALRM, before)
-
-
-@asynccontextmanager
-async def process(folder: Path, *words: str) -> AsyncIterator[tuple[subprocess.Popen[bytes], Endpoint]]:
-    """`tbx serve` as a process of its own."""
-    token, log = folder / "token", folder / "log"
-    path = os.pathsep.join([str(ROOT), str(ROOT / "domains")])
-    command = [sys.executable, "-m", "tbx", "serve", "--http", "127.0.0.1:0", "--token-file", str(token), *words]
-    with log.open("wb") as errors:
-        server = subprocess.Popen(command, stderr=errors, env={**os.environ, "PYTHONPATH": path})
-    try:
-        while "tbx serve: " not in log.read_text("utf-8"):
-            assert server.poll() is None, log.read_text("utf-8")
-            await asyncio.sleep(0.02)
-        url = log.read_text("utf-8").partition("tbx serve: ")[2].partition(";")[0]
-        assert stat.S_IMODE(token.stat().st_mode) == 0o600 and token.read_text() not in log.read_text()
-        yield server, Endpoint(url, token.read_text("utf-8"))
-    finally:
-        server.kill()
-        server.wait()
 
 
 def test_sigterm_lets_conversations_end_and_makes_no_failure_of_the_rest(tmp_path: Path) -> None:

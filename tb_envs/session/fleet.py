@@ -31,7 +31,7 @@ class Host:
 
     Attributes:
         endpoint: where it is.
-        ours: sessions that this process has open there.
+        ours: sessions that this process has open there, or is opening.
         others: sessions of others there, as it last said.
         failures: in a row.
         until: when it is asked again, in `time.monotonic`.
@@ -52,9 +52,8 @@ class Host:
         self.reason = reason
 
     def opened(self, backend: RemoteBackend) -> None:
-        """It is well, and holds one session more."""
+        """It is well."""
         self.failures, self.until, self.reason = 0, 0.0, ""
-        self.ours += 1
         self.others = max(0, backend.reported - self.ours)
 
     def closed(self, backend: RemoteBackend) -> None:
@@ -87,6 +86,8 @@ class Fleet:
                 left = until - loop.time()
                 if left <= 0:
                     break
+                host.ours += 1  # before it is open, so that who asks meanwhile goes elsewhere
+                opened = False
                 try:
                     backend = await connect(host.endpoint, task, deadline=deadline, opening=left, on_close=host.closed)
                 except Full as error:
@@ -94,8 +95,11 @@ class Fleet:
                 except BackendError as error:
                     host.failed(str(error))
                 else:
+                    opened = True
                     host.opened(backend)
                     return backend
+                finally:
+                    host.ours -= not opened
             left = until - loop.time()
             if left <= 0:
                 reasons = "; ".join(host.reason or f"{host.endpoint.url} was not asked" for host in self.hosts)
