@@ -56,10 +56,11 @@ def started() -> tuple[str, subprocess.Popen[bytes]]:
         shutil.chown(folder, "postgres", "postgres")
     initdb = [programs / "initdb", "-D", folder / "data", "-U", "tbx", "-A", "trust", "--locale=C", "--no-sync"]
     subprocess.run([*initdb, "--encoding=UTF8"], check=True, capture_output=True, cwd=folder, **user)  # type: ignore[call-overload]
+    tied = ["setpriv", "--pdeathsig", "INT"] if shutil.which("setpriv") else []
     flags = [word for flag in FLAGS for word in ("-c", flag)]
     with (folder / "log").open("wb") as log:
         server = subprocess.Popen(
-            [programs / "postgres", "-D", folder / "data", "-k", folder, *flags],
+            [*tied, programs / "postgres", "-D", folder / "data", "-k", folder, *flags],
             stdout=log,
             stderr=log,
             cwd=folder,

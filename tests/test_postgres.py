@@ -454,6 +454,19 @@ def test_wrong_options_and_servers_are_told(url: str) -> None:
     assert "secret" not in str(error.value)
 
 
+def test_without_the_driver_it_is_said_what_to_install() -> None:
+    code = """
+import sys
+sys.modules["psycopg"] = None
+from tb_envs.background import wait_for
+from tb_envs.session.backend import open_backend
+from tb_envs.settings import Settings
+wait_for(open_backend(None, Settings(backend={"kind": "embedded", "store": "postgresql://x"})))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "UsageError: " in done.stderr and "pip install 'thinkingbox-gym[postgres]'" in done.stderr
+
+
 def test_a_full_server_says_what_to_raise(url: str) -> None:
     with psycopg.connect(url, autocommit=True) as admin:
         admin.execute("CREATE ROLE tbx_few LOGIN CREATEDB CONNECTION LIMIT 3")

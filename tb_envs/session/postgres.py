@@ -114,11 +114,12 @@ def _close_unwanted(opening: Future[PostgresBackend]) -> None:
 
 
 def _open(task: Task, url: str) -> PostgresBackend:
+    rows = _rows(task)
     while True:
         slot = take(url, task.domain)
         fresh = slot.episodes == 0
         try:
-            slot.start(_rows(task))
+            slot.start(rows)
         except psycopg.Error as error:
             give(slot)
             if fresh or not slot.connection.broken:
