@@ -307,6 +307,12 @@ def test_an_owner_is_dead_only_if_that_is_certain() -> None:
         assert not is_dead(living), living
 
 
+def test_make_runs_every_test_that_needs_an_engine() -> None:
+    [recipe] = [line for line in (ROOT / "Makefile").read_text().splitlines() if "-m containers" in line]
+    marked = [path.name for path in Path(__file__).parent.glob("*.py") if "mark.containers" in path.read_text("utf-8")]
+    assert marked and all(f"tests/{name.replace('backend_kinds', 'test_backends')}" in recipe for name in marked)
+
+
 # -- with an engine
 
 
