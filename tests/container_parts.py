@@ -28,7 +28,7 @@ def ready_image(domain: str) -> Image:
     return build_image(source_of(domain))
 
 
-TAKEN_OVER = '''
+TAKEN_OVER = """
 import base64 as _base64
 
 def _run(db, summary):
@@ -37,7 +37,7 @@ def _run(db, summary):
     return {"found": space["found"]}
 
 object.__setattr__(domain.toolbox().tools["end_conversation"], "function", _run)
-'''
+"""
 """Appended to the hotel: its `end_conversation` runs Python, as if somebody had broken out of a tool."""
 
 
