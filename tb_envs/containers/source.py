@@ -71,8 +71,8 @@ class Source:
         """The distributions that the files import, with all that those need."""
         roots = list(LIBRARIES)
         for entry in entry_points(group=GROUP, name=self.domain.name):
-            if entry.dist is not None and entry.dist.name != PROJECT:
-                roots += [name for name in _needs(entry.dist) if name != PROJECT]
+            if entry.dist is not None and _plain(entry.dist.name) != PROJECT:
+                roots += [name for name in _needs(entry.dist) if _plain(name) != PROJECT]
         return closure(tuple(roots))
 
     @cached_property
@@ -106,7 +106,7 @@ def closure(roots: tuple[str, ...]) -> tuple[Distribution, ...]:
     waiting = list(roots)
     while waiting:
         name = waiting.pop()
-        key = re.sub(r"[-_.]+", "-", name).lower()
+        key = _plain(name)
         if key in found:
             continue
         try:
@@ -115,6 +115,11 @@ def closure(roots: tuple[str, ...]) -> tuple[Distribution, ...]:
             continue
         waiting += _needs(found[key])
     return tuple(found[key] for key in sorted(found))
+
+
+def _plain(name: str) -> str:
+    """A distribution's name in its one normal form."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _needs(item: Distribution) -> Iterator[str]:
