@@ -41,8 +41,8 @@ LOADING = 30.0
 """Seconds, besides the lease, in which a server must have loaded; a machine may be busy."""
 FAILURE = "failure"
 """File beside the socket that says why the server did not start."""
-KEYS = 1024
-"""Answers kept for calls whose answer was lost."""
+KEYS = 64
+"""Tasks kept as pages, and answers kept for calls whose answer was lost."""
 
 
 class Session:
