@@ -23,6 +23,7 @@ from starlette.routing import BaseRoute, Mount, Route
 
 from tb_envs.actions import parse_action
 from tb_envs.agents import make_agent, script_agent
+from tb_envs.cli import main
 from tb_envs.episode import Episode
 from tb_envs.mcp import open_seat
 from tb_envs.mcp.alarm import install
@@ -404,3 +405,25 @@ def test_importing_the_package_loads_none_of_it() -> None:
     path = os.pathsep.join([str(ROOT), str(ROOT / "domains")])
     said = subprocess.check_output([sys.executable, "-c", script], text=True, env={**os.environ, "PYTHONPATH": path})
     assert said.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["serve", "--http", "here"], "HOST:PORT, such as 127.0.0.1:8765"),
+        (["serve", "--token-env", "NOT_SET"], "must hold a token of at least 16 characters"),
+        (["serve", "--http", "192.0.2.1:80"], "cannot listen on 192.0.2.1:80"),
+        (["mcp", "hotel/nothing/1"], "near matches"),
+    ],
+)
+def test_wrong_command_lines_are_told(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_missing_extra_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "uvicorn"] + ["tb_envs.mcp.serve"]:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setitem(sys.modules, "uvicorn", None)  # as if it were not installed
+    assert main(["serve"]) == 2
+    assert "pip install 'thinkingbox-gym[mcp]'" in capsys.readouterr().err

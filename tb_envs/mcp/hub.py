@@ -114,7 +114,8 @@ class Hub:
         try:
             return await self._open(asked)
         except Refused as error:
-            self.metrics.refused["full" if error.status == 503 else "invalid"] += 1
+            closed = "draining" if self.draining else "full"
+            self.metrics.refused[closed if error.status == 503 else "invalid"] += 1
             raise
         except (UsageError, DomainError) as error:
             self.metrics.refused["invalid"] += 1

@@ -17,9 +17,10 @@ class Metrics:
     Attributes:
         started: sessions by mode.
         ended: sessions by how they ended: ``deleted``, ``idle``, ``drained``.
-        refused: openings by reason: ``full``, ``draining``, ``invalid``.
+        refused: openings by reason: ``full``, ``draining``, ``invalid``, ``broken``.
         calls: tool calls by result: ``ok``, ``error`` (what the agent reads), ``system``.
         replayed: answers that were asked for again by their key.
+        reaped: silent connections that were closed.
         lag: seconds that the event loop was late, when last measured.
     """
 

@@ -13,7 +13,7 @@ import secrets
 import signal
 import socket
 from collections.abc import AsyncGenerator
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
@@ -30,7 +30,7 @@ KEEP_ALIVE = 75
 """Seconds that an idle connection is kept; clients keep theirs for less."""
 SILENT = 30.0
 """Seconds in which a request must have arrived whole once its connection is open, or has begun."""
-AFTER_DRAIN = 0.2
+AFTER_DRAIN = 1.0
 """Seconds after the last conversation in which its client can still read how it ended and close it."""
 
 
@@ -108,7 +108,8 @@ class Served:
             await self._server.serve([self._listener])
         finally:
             if self._options.unix:
-                os.unlink(self._options.unix)
+                with suppress(FileNotFoundError):  # newer Pythons remove it themselves
+                    os.unlink(self._options.unix)
 
     async def serve_quietly(self) -> None:
         """Serve, and leave the process's signals alone."""
