@@ -28,7 +28,8 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
     Args:
         domain: an installed domain, e.g. ``hotel`` (set by the registered id).
         split: the suite a seed chooses from: ``train``, ``dev`` or ``bench``.
-        backend: ``embedded``; a name, or a mapping with the name under ``kind`` and its options.
+        backend: ``embedded``, ``docker`` or ``remote``; a name, or a mapping with the name under ``kind`` and its
+            options, e.g. ``{"kind": "remote", "urls": ["http://127.0.0.1:8765"], "token_env": "TBX_TOKEN"}``.
         user: ``scripted``; likewise.
         limits: ``{"turns", "tool_calls", "tokens"}``.
         reward: ``sparse``, or ``dense``: the share of earned checks minus the share of broken guards.

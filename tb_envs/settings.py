@@ -16,7 +16,7 @@ from tb_envs.errors import UsageError
 from tb_envs.knobs import NONE, Knobs
 from tb_envs.limits import Limits
 
-BACKENDS = ("embedded",)
+BACKENDS = ("embedded", "docker", "remote")
 USERS = ("scripted",)
 EMBEDDED = ("embedded", "scripted")
 """What does no input and output: an episode of these never suspends."""

@@ -13,13 +13,16 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NoReturn, cast, get_type_hints
+from typing import Annotated, Any, Literal, NoReturn, cast, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 
-from tb_envs.authoring.values import Json
+from tb_envs.authoring.values import Json, clean_text
 from tb_envs.errors import DomainError, ToolError
 
+_TEXT: Any = Annotated[str, BeforeValidator(clean_text)]
+_CLEANED: dict[Any, Any] = {str: _TEXT, str | None: _TEXT | None}
+"""Plain text arrives as the databases can hold it too."""
 Effect = Literal["read", "write", "session"]
 
 
@@ -170,8 +173,9 @@ def make_tool(function: Callable[..., Json], effect: Effect) -> Tool:
             raise DomainError(f"tool {name}: argument `{parameter.name}` has no line under Args:")
         if parameter.name not in hints:
             raise DomainError(f"tool {name}: argument `{parameter.name}` has no type")
+        hint = _CLEANED.get(hints[parameter.name], hints[parameter.name])
         default: Any = ... if parameter.default is inspect.Parameter.empty else parameter.default
-        fields[parameter.name] = (hints[parameter.name], Field(default, description=helps[parameter.name]))
+        fields[parameter.name] = (hint, Field(default, description=helps[parameter.name]))
     unknown = set(helps) - set(fields)
     if unknown:
         raise DomainError(f"tool {name}: documented but not in the signature: {', '.join(sorted(unknown))}")

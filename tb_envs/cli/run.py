@@ -39,7 +39,11 @@ def main(argv: list[str]) -> int:
         sys.path.insert(0, os.getcwd())
     make_agent(args.agent)
     settings = Settings(
-        limits=Limits.of(args.limits), faults=args.faults or None, trace_dir=args.traces, knobs=args.knobs
+        {"kind": "embedded", "store": args.store} if args.store else "embedded",
+        limits=Limits.of(args.limits),
+        faults=args.faults or None,
+        trace_dir=args.traces,
+        knobs=args.knobs,
     )
     ids = select(args)
     summary = RunSummary()
@@ -89,6 +93,7 @@ def _parser() -> Parser:
         metavar="CHANCES",
         help="injected system errors, chances per call: timeout=0.02,crash=0.01",
     )
+    parser.add_argument("--store", metavar="URL", help="databases on a PostgreSQL server: postgresql://…")
     limits_option(parser)
     knobs_option(parser)
     parser.add_argument(

@@ -6,13 +6,16 @@ embedded one never suspends.
 
 from __future__ import annotations
 
+import difflib
+import importlib
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from tb_envs.authoring.toolset import Tool
 from tb_envs.authoring.values import Json
-from tb_envs.errors import UsageError
-from tb_envs.settings import Settings
+from tb_envs.errors import ToolError
+from tb_envs.settings import BACKENDS, Settings, kind_of, options_of
 from tb_envs.store.dump import Dump
 from tb_envs.store.journal import RowChange
 
@@ -65,6 +68,29 @@ def error_result(kind: str, message: str, arguments: Mapping[str, Any] | None = 
     return ToolResult(False, data, as_text(data), arguments or {})
 
 
+class Checked(NamedTuple):
+    """A call that may be carried out: the tool, and its arguments in their inner form."""
+
+    tool: Tool
+    arguments: dict[str, Any]
+
+
+def check_call(tools: Mapping[str, Tool], name: str, arguments: Mapping[str, Any]) -> Checked | ToolResult:
+    """The call as it is carried out, or the error result of one that names no tool or has wrong arguments.
+
+    Every backend refuses with these words; one that does input and output refuses before anything is sent.
+    """
+    found = tools.get(name)
+    if found is None:
+        near = difflib.get_close_matches(str(name)[:80], tools, 3, 0.5)
+        hint = f" Did you mean {', '.join(near)}?" if near else " See the list of tools."
+        return error_result("unknown_tool", f"There is no tool {str(name)[:80]!r}.{hint}")
+    try:
+        return Checked(found, found.validate(arguments))
+    except ToolError as error:
+        return error_result("invalid_arguments", str(error))
+
+
 async def open_backend(task: Task, settings: Settings) -> Backend:
     """A fresh backend of the kind that the settings name, for one attempt at `task`.
 
@@ -72,4 +98,20 @@ async def open_backend(task: Task, settings: Settings) -> Backend:
         BackendError: it could not be had; a system error.
         UsageError: its options are wrong, or what it needs is not installed.
     """
-    raise UsageError(f"unknown backend {settings.backend!r}")
+    kind = kind_of("backend", settings.backend, BACKENDS)
+    options = options_of(settings.backend)
+    if kind == "embedded" and not options:
+        from tb_envs.session.local import LocalBackend
+
+        return LocalBackend(task)
+    module, function = _OPENERS["postgres" if kind == "embedded" else kind]
+    opened: Awaitable[Backend] = getattr(importlib.import_module(module), function)(task, options)
+    return await opened
+
+
+_OPENERS = {
+    "docker": ("tb_envs.session.docker", "open_docker"),
+    "remote": ("tb_envs.session.remote", "open_remote"),
+    "postgres": ("tb_envs.session.postgres", "open_postgres"),
+}
+"""Kind → module and coroutine function of ``(task, options)``; loaded when it is first asked for."""

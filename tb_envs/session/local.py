@@ -1,4 +1,4 @@
-"""The embedded backend: tools dispatched directly over the in-memory store. The default, and the reference for others.
+"""The embedded backend: tools dispatched directly over a store. The one in memory is the default, and the reference.
 
 One call is one transaction: whatever goes wrong in a tool, nothing of it stays, ids included. What the agent provokes
 in the database (a constraint, an oversize number) is an error result; anything else that breaks is a `BackendError`.
@@ -6,32 +6,62 @@ in the database (a constraint, an oversize number) is an error result; anything 
 
 from __future__ import annotations
 
-import difflib
 import sqlite3
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from sqlalchemy.exc import DBAPIError
 
 from tb_envs.authoring.scenario import ToolFault
 from tb_envs.errors import BackendError, ToolError
-from tb_envs.session.backend import ToolResult, as_text, error_result
-from tb_envs.store.db import Db, IdSource
+from tb_envs.session.backend import ToolResult, as_text, check_call, error_result
+from tb_envs.store.db import Db, IdSource, refusal
 from tb_envs.store.dump import Dump
 from tb_envs.store.journal import RowChange
 from tb_envs.store.sqlite import SqliteStore
-from tb_envs.task import Task
+
+if TYPE_CHECKING:
+    from tb_envs.task import Task  # a session needs no task's family, customer or grader; a container has none of them
 
 
-class LocalBackend:
-    """A task's tool session in this process."""
+class Store(Protocol):
+    """What a tool session needs of its database."""
 
-    def __init__(self, task: Task) -> None:
+    closed: bool
+
+    def begin(self) -> None:
+        """Start the transaction of a tool call."""
+        ...
+
+    def commit(self, call: int) -> list[RowChange]:
+        """End it, and return the row changes that call number `call` made."""
+        ...
+
+    def rollback(self) -> None:
+        """End it as if it had never begun."""
+        ...
+
+    def dump(self) -> Dump:
+        """The whole database, canonically."""
+        ...
+
+    def close(self) -> None:
+        """Free it. Idempotent."""
+        ...
+
+
+S = TypeVar("S", bound=Store)
+
+
+class ToolSession(Generic[S]):
+    """A task's tool session in this process, over any store."""
+
+    def __init__(self, task: Task, store: S, db: Db, ids: IdSource) -> None:
         self.task = task
         self.tools = task.tools
-        self.store = SqliteStore(task.domain.image, task.pages, task.domain.specs)
-        self._ids = IdSource()
-        self.db = Db(self.store.connection, self.store.raw, task.domain.specs, self._ids, task.now, task.articles)
+        self.store = store
+        self.db = db
+        self._ids = ids
         self._faults = {(fault.tool, fault.nth): fault for fault in task.scenario.tool_faults}
         self._counts: dict[str, int] = {}
         self._changes: list[RowChange] = []
@@ -42,15 +72,10 @@ class LocalBackend:
         if self.store.closed:  # its connection may serve another episode by now
             raise BackendError("this session is closed")
         self._call += 1
-        found = self.tools.get(tool)
-        if found is None:
-            near = difflib.get_close_matches(str(tool)[:80], self.tools, 3, 0.5)
-            hint = f" Did you mean {', '.join(near)}?" if near else " See the list of tools."
-            return error_result("unknown_tool", f"There is no tool {str(tool)[:80]!r}.{hint}")
-        try:
-            checked = found.validate(arguments)
-        except ToolError as error:
-            return error_result("invalid_arguments", str(error))
+        call = check_call(self.tools, tool, arguments)
+        if isinstance(call, ToolResult):
+            return call
+        found, checked = call
         fault = self._due_fault(tool)
         if fault is not None and not fault.applied:
             return error_result("temporary_failure", fault.says, checked)
@@ -61,8 +86,10 @@ class LocalBackend:
                 data = found.function(self.db, **checked)
         except ToolError as error:
             return error_result("refused", str(error), checked)
-        except (DBAPIError, sqlite3.Error, OverflowError) as error:
-            return error_result("refused", f"The records do not allow this: {_root(error)}.", checked)
+        except (DBAPIError, sqlite3.Error, OverflowError, UnicodeEncodeError) as error:
+            return error_result("refused", str(refusal(error)), checked)
+        except BackendError:
+            raise
         except Exception as error:
             raise BackendError(f"tool {tool} broke: {type(error).__name__}: {error}") from error
         if fault is not None:
@@ -101,5 +128,11 @@ class LocalBackend:
         self.store.close()
 
 
-def _root(error: BaseException) -> str:
-    return str(getattr(error, "orig", None) or error)[:200]
+class LocalBackend(ToolSession[SqliteStore]):
+    """A task's tool session over its own database in memory."""
+
+    def __init__(self, task: Task) -> None:
+        store, ids = SqliteStore(task.domain.image, task.pages, task.domain.specs), IdSource()
+        super().__init__(
+            task, store, Db(store.connection, store.raw, task.domain.specs, ids, task.now, task.articles), ids
+        )

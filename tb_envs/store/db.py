@@ -26,6 +26,15 @@ Found = Any
 """A row: its columns are attributes, its values a tuple in the statement's order."""
 
 
+def refusal(error: Exception) -> ToolError:
+    """What the agent reads when the records cannot take a value, the same on every store."""
+    if isinstance(error, OverflowError):
+        return ToolError("The records do not allow this: a number is too large.")
+    if isinstance(error, UnicodeEncodeError):
+        return ToolError("The records do not allow this: a text is not valid Unicode.")
+    return ToolError(f"The records do not allow this: {str(getattr(error, 'orig', None) or error)[:200]}.")
+
+
 class IdSource:
     """New ids of one episode: per prefix they count up, and roll back with a failed call."""
 
@@ -57,7 +66,7 @@ class Db:
 
     def __init__(
         self,
-        connection: Connection,
+        connection: Connection | None,
         raw: sqlite3.Connection | None,
         specs: Mapping[str, TableSpec],
         ids: IdSource,
@@ -126,6 +135,7 @@ class Db:
             prepared = None if self._raw is None else prepare(statement, columns)
             if prepared is not None and self._raw is not None:
                 return prepared.run(self._raw, values)
+            assert self.connection is not None
             result = self.connection.execute(statement, dict(values))
             return list(result) if result.returns_rows else []
         except (IntegrityError, sqlite3.IntegrityError) as error:

@@ -60,11 +60,11 @@ def prepare(statement: Any, columns: tuple[str, ...] | None = None) -> Prepared 
         given = frozenset(columns)
         required |= given & set(names)
         defaults = {key: value for key, value in defaults.items() if key not in given}
-    make = _row_maker(tuple(str(column[0]) for column in results)) if results else None
+    make = row_maker(tuple(str(column[0]) for column in results)) if results else None
     return Prepared(str(compiled), names, defaults, make)
 
 
-def _row_maker(columns: tuple[str, ...]) -> Callable[[Sequence[Any]], Any]:
+def row_maker(columns: tuple[str, ...]) -> Callable[[Sequence[Any]], Any]:
     """Makes a tuple whose places have the columns' names: what `_make` of a named tuple does, less a frame per row."""
     kind = namedtuple("row", columns, rename=True)  # pyright: ignore[reportUntypedNamedTuple]
     return partial(tuple.__new__, kind)  # pyright: ignore[reportUnknownMemberType]

@@ -1,0 +1,266 @@
+"""What an episode costs on each kind of backend, side by side: reset and call, wall time and CPU time, medians.
+
+    python benchmarks/backends.py [--domain hotel] [--repeat 100] [--only http,remote] [--store postgresql://…] [--json]
+
+Each kind opens fresh sessions for the same task, calls the same read and the same write, and closes. CPU time is that
+of client and server together (of a container or a database server it is not read). Kinds that this machine cannot run
+are named with the reason. Timings need a quiet machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tb_envs.authoring.steps import Call as CallStep
+from tb_envs.errors import BackendError, UsageError
+from tb_envs.registration import load_domain
+from tb_envs.session.backend import Backend, open_backend
+from tb_envs.settings import Settings
+from tb_envs.task import Task, get_task
+
+ROOT = Path(__file__).parent.parent
+Call = Callable[[str, dict[str, Any]], Awaitable[Any]]
+
+
+class Seat(NamedTuple):
+    """One session of a kind: how it is called, and how it is left."""
+
+    call: Call
+    leave: Callable[[], Awaitable[None]]
+
+
+class Kind(NamedTuple):
+    """A kind that runs: how a session is opened, and the CPU seconds that its other processes took so far."""
+
+    open: Callable[[Task], Awaitable[Seat]]
+    elsewhere: Callable[[], float]
+
+
+def _nowhere() -> float:
+    return 0.0
+
+
+def _cpu_of(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _seat(backend: Backend) -> Seat:
+    async def leave() -> None:
+        backend.close()
+
+    return Seat(backend.call, leave)
+
+
+@asynccontextmanager
+async def of_settings(backend: Any) -> AsyncIterator[Kind]:
+    """A kind that settings name."""
+    settings = Settings(backend=backend)
+
+    async def opened(task: Task) -> Seat:
+        return _seat(await open_backend(task, settings))
+
+    yield Kind(opened, _nowhere)
+
+
+@asynccontextmanager
+async def memory() -> AsyncIterator[Kind]:
+    """The MCP SDK's client and server in this process."""
+    from mcp.client.client import Client
+
+    from tb_envs.mcp import open_seat
+
+    async def opened(task: Task) -> Seat:
+        stack = AsyncExitStack()
+        seat = await stack.enter_async_context(open_seat(task))
+        client = await stack.enter_async_context(Client(seat.server, cache=None))
+        return Seat(client.call_tool, stack.aclose)
+
+    yield Kind(opened, _nowhere)
+
+
+@asynccontextmanager
+async def server() -> AsyncIterator[tuple[str, str, Callable[[], float]]]:
+    """`tbx serve` as a process: where, its token, its CPU seconds."""
+    with tempfile.TemporaryDirectory() as folder:
+        token, log = Path(folder) / "token", Path(folder) / "log"
+        command = [sys.executable, "-m", "tbx", "serve", "--http", "127.0.0.1:0", "--token-file", str(token)]
+        with log.open("wb") as errors:
+            process = subprocess.Popen(command, stderr=errors, cwd=ROOT)
+        try:
+            while "tbx serve: " not in log.read_text("utf-8"):
+                if process.poll() is not None:
+                    raise BackendError(f"the server did not start: {log.read_text('utf-8')}")
+                await asyncio.sleep(0.02)
+            url = log.read_text("utf-8").partition("tbx serve: ")[2].partition(";")[0]
+            yield url, token.read_text("utf-8"), lambda: _cpu_of(process.pid)
+        finally:
+            process.kill()
+            process.wait()
+
+
+@asynccontextmanager
+async def http() -> AsyncIterator[Kind]:
+    """The MCP SDK's client over streamable HTTP."""
+    import httpx2
+    from mcp.client.client import Client
+    from mcp.client.streamable_http import streamable_http_client
+
+    from tb_envs.session.wire import Endpoint
+
+    async with server() as (url, token, elsewhere), httpx2.AsyncClient(trust_env=False, timeout=60) as connections:
+        endpoint, loop = Endpoint(url, token), asyncio.get_running_loop()
+
+        async def opened(task: Task) -> Seat:
+            stack = AsyncExitStack()
+            until = loop.time() + 60
+            answer = await endpoint.request("POST", "/control/sessions", {"task_id": task.id}, until=until)
+            transport = streamable_http_client(url + answer.data["mcp"], http_client=connections)
+            client = await stack.enter_async_context(Client(transport, mode="2026-07-28", cache=None))
+
+            async def leave() -> None:
+                await stack.aclose()
+                await endpoint.request("DELETE", f"/control/sessions/{answer.data['id']}", until=loop.time() + 60)
+
+            return Seat(client.call_tool, leave)
+
+        yield Kind(opened, elsewhere)
+
+
+@asynccontextmanager
+async def stdio() -> AsyncIterator[Kind]:
+    """A process per session; its CPU time cannot be read once it is gone and is left out."""
+    from mcp.client.client import Client
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+
+    with open(os.devnull, "w", encoding="utf-8") as quiet:
+
+        async def opened(task: Task) -> Seat:
+            words = ["-m", "tbx", "mcp", task.id]
+            process = StdioServerParameters(command=sys.executable, args=words, cwd=ROOT, env={**os.environ})
+            stack = AsyncExitStack()
+            client = await stack.enter_async_context(Client(stdio_client(process, errlog=quiet), cache=None))
+            return Seat(client.call_tool, stack.aclose)
+
+        yield Kind(opened, _nowhere)
+
+
+@asynccontextmanager
+async def remote() -> AsyncIterator[Kind]:
+    """``backend="remote"`` on a server process."""
+    async with server() as (url, token, elsewhere):
+        os.environ["TBX_BENCHMARK_TOKEN"] = token
+        settings = {"kind": "remote", "urls": [url], "token_env": "TBX_BENCHMARK_TOKEN"}
+        async with of_settings(settings) as kind:
+            yield Kind(kind.open, elsewhere)
+
+
+KINDS: dict[str, Callable[[argparse.Namespace], AbstractAsyncContextManager[Kind]]] = {
+    "embedded": lambda args: of_settings("embedded"),
+    "memory": lambda args: memory(),
+    "http": lambda args: http(),
+    "stdio": lambda args: stdio(),
+    "remote": lambda args: remote(),
+    "docker": lambda args: of_settings("docker"),
+    "postgres": lambda args: of_settings({"kind": "embedded", "store": _store(args)}),
+}
+SLOW = {"stdio": 5, "docker": 30}
+"""A kind whose sessions are processes is opened at most so often for each figure."""
+
+
+def _store(args: argparse.Namespace) -> str:
+    if not args.store:
+        raise UsageError("name a server: --store postgresql://…")
+    return args.store
+
+
+def calls_for(task: Task) -> tuple[tuple[str, dict[str, Any]], tuple[str, dict[str, Any]]]:
+    """A read and a write that succeed on the untouched database."""
+    note = next(iter(task.domain.proofs.note(task.scenario.about[0])))
+    assert isinstance(note, CallStep)
+    reads = [tool.name for tool in task.tools.values() if tool.effect == "read" and not tool.schema.get("required")]
+    return (reads[0], {}), (note.tool, dict(note.arguments))
+
+
+async def measure(kind: Kind, task: Task, repeat: int) -> dict[str, float]:
+    """Medians of one kind, in milliseconds."""
+    read, write = calls_for(task)
+    wall: dict[str, list[float]] = {"reset": [], "read": [], "write": []}
+    spent = {"reset": 0.0, "read": 0.0, "write": 0.0}
+
+    async def timed(what: str, step: Awaitable[Any]) -> Any:
+        clock, cpu = time.perf_counter(), time.process_time() + kind.elsewhere()
+        found = await step
+        wall[what].append(time.perf_counter() - clock)
+        spent[what] += time.process_time() + kind.elsewhere() - cpu
+        return found
+
+    await (await kind.open(task)).leave()  # what is made once
+    for _ in range(repeat):
+        seat = await timed("reset", kind.open(task))
+        results: list[Any] = []
+        for _ in range(3):
+            results += [await timed("read", seat.call(*read))]
+        results.append(await timed("write", seat.call(*write)))
+        if any(result[0] is False if isinstance(result, tuple) else result.is_error for result in results):
+            raise BackendError(f"a call failed: {results}")
+        await seat.leave()
+    out = {f"{what}_ms": round(1000 * statistics.median(times), 3) for what, times in wall.items()}
+    return out | {f"{what}_cpu_ms": round(1000 * spent[what] / len(times), 3) for what, times in wall.items()}
+
+
+async def measure_all(args: argparse.Namespace, names: Sequence[str]) -> dict[str, Any]:
+    """The figures of every kind, or why there are none."""
+    domain = load_domain(args.domain)
+    task = get_task(f"{domain.name}/{next(iter(domain.families))}/0")
+    found: dict[str, Any] = {}
+    for name in names:
+        try:
+            async with KINDS[name](args) as kind:
+                found[name] = await measure(kind, task, min(args.repeat, SLOW.get(name, args.repeat)))
+        except (BackendError, UsageError, ImportError) as error:
+            found[name] = {"missing": " ".join(str(error).split())}
+    return {"task_id": task.id, "repeat": args.repeat, "kinds": found}
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--domain", default="hotel")
+    parser.add_argument("--repeat", type=int, default=100, metavar="N", help="sessions of each kind")
+    parser.add_argument("--only", default=",".join(KINDS), metavar="KINDS", help=f"some of {', '.join(KINDS)}")
+    parser.add_argument("--store", default="", metavar="URL", help="a PostgreSQL server, for the kind postgres")
+    parser.add_argument("--json", action="store_true")
+    args = parser.parse_args()
+    names = args.only.split(",")
+    if unknown := set(names) - KINDS.keys():
+        parser.error(f"unknown kind {', '.join(sorted(unknown))}; valid: {', '.join(KINDS)}")
+    report = asyncio.run(measure_all(args, names))
+    if args.json:
+        print(json.dumps(report, indent=2))
+        return 0
+    print(f"{report['task_id']}, {args.repeat} sessions; median wall and mean CPU in ms\n")
+    print(f"{'kind':<10}" + "".join(f"{what:>18}" for what in ("reset", "read", "write")))
+    for name, row in report["kinds"].items():
+        if "missing" in row:
+            print(f"{name:<10}  not here: {row['missing'][:100]}")
+            continue
+        cells = (f"{row[f'{what}_ms']:>9.3f} ({row[f'{what}_cpu_ms']:.2f})" for what in ("reset", "read", "write"))
+        print(f"{name:<10}" + "".join(f"{cell:>18}" for cell in cells))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

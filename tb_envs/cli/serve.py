@@ -1,0 +1,139 @@
+"""``tbx serve``: episodes for MCP clients over HTTP, with a control plane of its own."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tb_envs.cli.parser import Namespace, Parser, limits_option, whole
+from tb_envs.cli.screen import print_json
+from tb_envs.errors import UsageError
+from tb_envs.limits import Limits
+from tb_envs.settings import BACKENDS, Settings
+
+EPILOG = """\
+The agents' plane is /episodes/<id>/mcp. The control plane is /control and needs the token:
+  POST   /control/sessions             {"task_id": ..., "mode": "episode"}
+  GET    /control/sessions
+  POST   /control/sessions/<id>/say    {"text": ...}
+  POST   /control/sessions/<id>/finish
+  GET    /control/sessions/<id>/journal?after=0
+  DELETE /control/sessions/<id>
+/healthz, /readyz and /metrics are open. SIGTERM drains; a second one ends at once."""
+
+
+def main(argv: list[str]) -> int:
+    """Serve until a signal ends it."""
+    parser = Parser("serve", "Serve episodes to MCP clients over streamable HTTP.", epilog=EPILOG)
+    parser.add_argument(
+        "--http", metavar="HOST:PORT", default="127.0.0.1:8765", help="where to listen; port 0 is any free one"
+    )
+    parser.add_argument("--unix", metavar="PATH", default="", help="listen on a unix socket instead")
+    parser.add_argument("--token-env", metavar="NAME", help="the environment variable that holds the control token")
+    parser.add_argument(
+        "--token-file", type=Path, metavar="FILE", help="write a new control token there, readable by you alone"
+    )
+    parser.add_argument("--backend", choices=BACKENDS[:2], default="embedded", help="where databases are")
+    parser.add_argument("--store", metavar="URL", help="a PostgreSQL server for them: postgresql://…")
+    parser.add_argument("--max-sessions", type=whole(1), default=256, metavar="N", help="open at once (default: 256)")
+    parser.add_argument(
+        "--idle", type=whole(1), default=1800, metavar="SECONDS", help="a silent session ends then (default: 1800)"
+    )
+    deadline_option(parser)
+    parser.add_argument(
+        "--grace", type=whole(0), default=30, metavar="SECONDS", help="for conversations after SIGTERM (default: 30)"
+    )
+    customer_option(parser)
+    limits_option(parser)
+    parser.json_option()
+    args = parser.read(argv)
+    host, port = _address(args.http)
+    token = _token(args)
+    with needed():
+        from tb_envs.mcp.hub import Rules
+        from tb_envs.mcp.serve import Options, Served, listen, serve
+
+        rules = Rules(
+            max_sessions=args.max_sessions,
+            idle=args.idle,
+            deadline=args.deadline,
+            settings=Settings(backend=_backend(args), limits=Limits.of(args.limits)),
+            customer_tool=args.customer_tool,
+        )
+        options = Options(host=host, port=port, unix=args.unix, token=token, rules=rules, grace=args.grace)
+        served = Served(options, listen(options))
+    _announce(args, served.url, token)
+    serve(served)
+    return 0
+
+
+def customer_option(parser: Parser) -> None:
+    """``--customer-tool``."""
+    parser.add_argument(
+        "--customer-tool",
+        action="store_true",
+        help="give the agent a tool that speaks to the customer, for clients that cannot hold the talk",
+    )
+
+
+def deadline_option(parser: Parser) -> None:
+    """``--deadline``."""
+    parser.add_argument(
+        "--deadline", type=whole(1), default=60, metavar="SECONDS", help="for one tool call (default: 60)"
+    )
+
+
+@contextmanager
+def needed() -> Generator[None]:
+    """What is missing is said with the command that installs it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types", "starlette", "uvicorn"):
+            raise
+        raise UsageError(f"this needs {error.name}: pip install 'thinkingbox-gym[mcp]'") from None
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, mark, port = text.rpartition(":")
+    if not mark or not port.isdigit() or int(port) > 65535:
+        raise UsageError(f"--http is HOST:PORT, such as 127.0.0.1:8765, got {text!r}")
+    return host.strip("[]") or "127.0.0.1", int(port)
+
+
+def _backend(args: Namespace) -> str | dict[str, Any]:
+    if args.store is None:
+        return args.backend
+    return {"kind": args.backend, "store": args.store}
+
+
+def _token(args: Namespace) -> str:
+    """The control token: the one that is named, or a new one."""
+    if args.token_env is None:
+        return secrets.token_urlsafe(32)
+    token = os.environ.get(args.token_env, "")
+    if len(token) < 16:
+        raise UsageError(f"--token-env {args.token_env}: the variable must hold a token of at least 16 characters")
+    return token
+
+
+def _announce(args: Namespace, url: str, token: str) -> None:
+    """Say where it is, and a new token once."""
+    if args.token_file is not None:
+        args.token_file.unlink(missing_ok=True)
+        with open(os.open(args.token_file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
+            file.write(token)
+        where = f"the control token is in {args.token_file}"
+    elif args.token_env is not None:
+        where = f"the control token is that of {args.token_env}"
+    else:
+        where = f"control token, shown once: {token}"
+    if args.json:
+        print_json({"url": url, "pid": os.getpid()})
+        sys.stdout.flush()
+    print(f"tbx serve: {url}; {where}", file=sys.stderr, flush=True)

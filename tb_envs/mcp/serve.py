@@ -1,0 +1,250 @@
+"""The server: `running` in this process's event loop, `serve` as a process of its own with its signals.
+
+SIGTERM drains: nothing more is opened, open conversations go on until they are over or the grace has passed, and what
+is left then ends as a system error. A second signal ends at once. Silent connections are closed: a peer that vanished
+holds nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import signal
+import socket
+from collections.abc import AsyncGenerator
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from tb_envs.errors import UsageError
+from tb_envs.mcp.alarm import install
+from tb_envs.mcp.app import make_app
+from tb_envs.mcp.hub import Hub, Rules
+
+KEEP_ALIVE = 75
+"""Seconds that an idle connection is kept; clients keep theirs for less."""
+SILENT = 30.0
+"""Seconds in which a request must have arrived whole once its connection is open, or has begun."""
+AFTER_DRAIN = 1.0
+"""Seconds after the last conversation in which its client can still read how it ended and close it."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """Where and how a server runs.
+
+    Attributes:
+        host: the address; loopback unless told otherwise.
+        port: 0 is any free one.
+        unix: the path of a socket, instead of host and port.
+        token: of the control plane; a new one by default.
+        rules: of its sessions.
+        grace: seconds that conversations may go on after SIGTERM.
+        silent: seconds after which a connection on which nothing arrives is closed.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    unix: str = ""
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
+    rules: Rules = field(default_factory=Rules)
+    grace: float = 30.0
+    silent: float = SILENT
+
+
+class Served:
+    """A running server.
+
+    Attributes:
+        url: where, as clients write it.
+        token: of the control plane.
+        hub: its sessions.
+    """
+
+    def __init__(self, options: Options, listener: socket.socket) -> None:
+        self.token = options.token
+        self.hub = Hub(options.rules)
+        self._options = options
+        self._listener = listener
+        loopback = bool(options.unix) or options.host in ("127.0.0.1", "::1", "localhost")
+        app = make_app(self.hub, options.token, connections=self.connections, loopback=loopback)
+        protocol = type("Protocol", (_Protocol,), {"silent": options.silent, "hub": self.hub})
+        self._server = _Server(
+            uvicorn.Config(
+                app,
+                http=protocol,
+                ws="none",
+                loop="asyncio",
+                lifespan="on",
+                log_level="warning",
+                access_log=False,
+                server_header=False,
+                date_header=False,
+                timeout_keep_alive=KEEP_ALIVE,
+                timeout_graceful_shutdown=5,
+            )
+        )
+        self._server.stop_nicely = self._drain_soon
+        self._draining: asyncio.Task[None] | None = None
+        if options.unix:
+            self.url = f"unix:{options.unix}"
+        else:
+            host, port = listener.getsockname()[:2]
+            self.url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+    def connections(self) -> int:
+        """Open connections."""
+        return len(self._server.server_state.connections)
+
+    async def serve(self) -> None:
+        """Serve until the drain is over or `stop` was called."""
+        self._loop = asyncio.get_running_loop()
+        try:
+            await self._server.serve([self._listener])
+        finally:
+            if self._options.unix:
+                with suppress(FileNotFoundError):  # newer Pythons remove it themselves
+                    os.unlink(self._options.unix)
+
+    async def serve_quietly(self) -> None:
+        """Serve, and leave the process's signals alone."""
+        self._server.takes_signals = False
+        await self.serve()
+
+    async def started(self) -> None:
+        """Wait until it answers."""
+        while not self._server.started:
+            await asyncio.sleep(0.001)
+
+    def stop(self) -> None:
+        """End now, without waiting for conversations."""
+        self._server.should_exit = True
+
+    async def drain(self) -> None:
+        """End in order: see the module."""
+        await self.hub.drain(self._options.grace)
+        await asyncio.sleep(AFTER_DRAIN)
+        self.stop()
+
+    def _drain_soon(self) -> None:
+        def begin() -> None:
+            self._draining = self._draining or self._loop.create_task(self.drain())
+
+        self._loop.call_soon_threadsafe(begin)
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn whose first signal drains instead of closing the door."""
+
+    stop_nicely: Any = None
+    takes_signals = True
+
+    def capture_signals(self) -> AbstractContextManager[None]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Take the process's signals, unless they are someone else's."""
+        return super().capture_signals() if self.takes_signals else nullcontext()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """The first SIGTERM or SIGINT drains, the second ends at once."""
+        if self.stop_nicely is not None:
+            self.stop_nicely()
+            self.stop_nicely = None
+        else:
+            self.should_exit = True
+            self.force_exit = self.force_exit or sig == signal.SIGINT
+
+
+class _Protocol(H11Protocol):
+    """A connection that is closed when nothing arrives on it for too long while something is due."""
+
+    silent = SILENT
+    hub: Hub
+
+    def connection_made(self, transport: Any) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Watch it from the first moment; let the kernel ask after peers that say nothing."""
+        super().connection_made(transport)
+        _ask_after_peer(transport.get_extra_info("socket"))
+        self._heard = self.loop.time()
+        self._watch = self.loop.call_later(self.silent, self._look)
+
+    def data_received(self, data: bytes) -> None:
+        """Something arrived."""
+        self._heard = self.loop.time()
+        super().data_received(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Nothing is left to watch."""
+        self._watch.cancel()
+        super().connection_lost(exc)
+
+    def _look(self) -> None:
+        cycle: Any = self.cycle
+        answering = cycle is not None and not cycle.response_complete and not cycle.more_body
+        resting = cycle is not None and cycle.response_complete  # uvicorn's own limit is running
+        due = self._heard + self.silent
+        if not answering and not resting and self.loop.time() >= due:
+            self.hub.metrics.reaped += 1
+            self.transport.abort()
+            return
+        wait = self.silent if answering or resting else max(0.01, due - self.loop.time())
+        self._watch = self.loop.call_later(wait, self._look)
+
+
+def _ask_after_peer(connection: socket.socket | None) -> None:
+    if connection is None or connection.family == socket.AF_UNIX:
+        return
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3)):
+        if hasattr(socket, name):
+            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+
+
+def listen(options: Options) -> socket.socket:
+    """The socket that the options name, bound and listening.
+
+    Raises:
+        UsageError: it cannot be had.
+    """
+    try:
+        if options.unix:
+            listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            before = os.umask(0o177)  # whoever may open the socket is who owns it
+            try:
+                listener.bind(options.unix)
+            finally:
+                os.umask(before)
+        else:
+            family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
+            listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # then asyncio sets TCP_NODELAY
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((options.host, options.port))
+        listener.listen(2048)
+    except OSError as error:
+        where = options.unix or f"{options.host}:{options.port}"
+        raise UsageError(f"cannot listen on {where}: {error.strerror or error}") from None
+    listener.setblocking(False)
+    return listener
+
+
+@asynccontextmanager
+async def running(options: Options | None = None) -> AsyncGenerator[Served]:
+    """A server in the running event loop, for as long as the block lasts. Takes no signal of the process."""
+    options = options or Options()
+    served = Served(options, listen(options))
+    task = asyncio.get_running_loop().create_task(served.serve_quietly())
+    try:
+        await served.started()
+        yield served
+    finally:
+        served.stop()
+        await task
+
+
+def serve(served: Served) -> None:
+    """Serve in this process until a signal has ended it."""
+    install()
+    asyncio.run(served.serve())

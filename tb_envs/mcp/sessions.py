@@ -1,0 +1,322 @@
+"""A server's sessions: one is one episode, or one backend whose episode is the client's. Knows nothing of HTTP or MCP.
+
+`Session.call` is all that an agent reaches. Everything else of a session is for the control plane. Calls of a session
+run one after the other; an answer that was lost is given again by its key, and nothing is done twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Coroutine, Mapping
+from typing import Any, TypeVar
+
+from tb_envs.actions import ToolCall, Turn
+from tb_envs.authoring.toolset import Tool, make_tool
+from tb_envs.authoring.values import Json, Text
+from tb_envs.episode import Episode
+from tb_envs.errors import BackendError, ToolError
+from tb_envs.mcp.alarm import within
+from tb_envs.mcp.metrics import Metrics
+from tb_envs.session.backend import Backend, ToolResult, as_text, error_result
+from tb_envs.settings import Settings
+from tb_envs.store.dump import Dump
+from tb_envs.store.journal import RowChange
+from tb_envs.task import Task
+from tb_envs.trace import episode_record
+
+T = TypeVar("T")
+REMEMBERED = 64
+"""Answers that a session can give again, the last ones."""
+SAY = "say_to_customer"
+OVER = "The conversation is over; this call was not carried out."
+
+
+def _customer_tool() -> Tool:
+    def say_to_customer(db: Any, text: Text) -> Json:
+        """Say something to the customer and return what the customer answers.
+
+        Args:
+            text: your words.
+        """
+        raise NotImplementedError("it is answered by the episode")
+
+    return make_tool(say_to_customer, "session")
+
+
+CUSTOMER_TOOL = _customer_tool()
+"""For clients that cannot hold the talk: the customer as a tool."""
+
+
+class Session:
+    """What both kinds share: an id that cannot be guessed, one call at a time, deadlines, answers given again.
+
+    Attributes:
+        id: it names the session to whoever holds it, and opens nothing else.
+        task: what is played.
+        deadline: seconds for one call.
+        broken: what failed, empty if nothing did. A broken session is over, and ended by a system error.
+        used: when it was last used, in `time.monotonic`.
+        busy: requests that are being served.
+    """
+
+    mode = ""
+
+    def __init__(self, task: Task, deadline: float, metrics: Metrics) -> None:
+        self.id = secrets.token_urlsafe(24)
+        self.task = task
+        self.deadline = deadline
+        self.broken = ""
+        self.used = time.monotonic()
+        self.busy = 0
+        self._metrics = metrics
+        self._lock = asyncio.Lock()
+        self._answers: OrderedDict[str, asyncio.Task[ToolResult]] = OrderedDict()
+
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools the agent sees."""
+        return self.task.tools
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing can be called any more."""
+        return bool(self.broken)
+
+    async def call(self, tool: str, arguments: Mapping[str, Any], key: str = "") -> ToolResult:
+        """Call a tool, or give the answer of an earlier call with the same key.
+
+        A call that has begun ends, even if who asked for it is gone.
+
+        Raises:
+            BackendError: a system error; the session is broken.
+        """
+        running = self._answers.get(key) if key else None
+        if running is not None:
+            self._metrics.replayed += 1
+        else:
+            running = asyncio.get_running_loop().create_task(self._timed_call(tool, arguments))
+            running.add_done_callback(_heard)
+            if key:
+                self._answers[key] = running
+                if len(self._answers) > REMEMBERED:
+                    self._answers.popitem(last=False)
+        return await asyncio.shield(running)
+
+    async def _timed_call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+        async with self._lock:
+            began = time.perf_counter()
+            try:
+                result = await self._call(tool, arguments)
+            except BaseException:
+                self._metrics.called("system", time.perf_counter() - began)
+                raise
+            self._metrics.called("ok" if result.ok else "error", time.perf_counter() - began)
+            return result
+
+    async def _call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+        raise NotImplementedError
+
+    async def _in_time(self, step: Coroutine[Any, Any, T]) -> T:
+        """A step that ends by the deadline, whether or not it suspends; one that does not breaks the session."""
+        try:
+            with within(self.deadline):
+                async with asyncio.timeout(self.deadline):
+                    return await step
+        except TimeoutError:
+            self.broken = f"a call did not end in {self.deadline:g} s"
+            raise BackendError(self.broken) from None
+        except BackendError as error:
+            self.broken = str(error)
+            raise
+
+    def changes(self) -> list[RowChange]:
+        """The journal so far."""
+        raise NotImplementedError
+
+    def dump(self) -> Dump:
+        """The whole database."""
+        raise NotImplementedError
+
+    def state(self) -> dict[str, Any]:
+        """A line of the list of sessions."""
+        idle = round(time.monotonic() - self.used, 1)
+        return {"id": self.id, "task_id": self.task.id, "mode": self.mode, "over": self.over, "idle_seconds": idle}
+
+    def close(self) -> None:
+        """Free everything. Idempotent."""
+        raise NotImplementedError
+
+
+def _heard(task: asyncio.Task[ToolResult]) -> None:
+    """Take note of a call's error, which nobody may be waiting for any more."""
+    if not task.cancelled():
+        task.exception()
+
+
+class BackendSession(Session):
+    """A database and its tools; customer, log and grader are the client's."""
+
+    mode = "backend"
+
+    def __init__(self, task: Task, backend: Backend, deadline: float, metrics: Metrics) -> None:
+        super().__init__(task, deadline, metrics)
+        self._backend = backend
+        self._changes: list[RowChange] = []
+
+    async def _call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+        if self.broken:
+            raise BackendError(f"this session broke before: {self.broken}")
+        return await self._in_time(self._backend.call(tool, arguments))
+
+    def changes(self) -> list[RowChange]:
+        """The journal so far."""
+        self._changes += self._backend.take_changes()
+        return self._changes
+
+    def dump(self) -> Dump:
+        """The whole database."""
+        return self._backend.dump()
+
+    def close(self) -> None:
+        """Free the database."""
+        self._backend.close()
+
+
+class EpisodeSession(Session):
+    """A whole episode: customer, database, log and grader.
+
+    Attributes:
+        episode: not for the agent.
+        opening: the customer's first words.
+        customer_tool: whether the agent speaks to the customer by a tool.
+    """
+
+    mode = "episode"
+
+    def __init__(
+        self,
+        task: Task,
+        settings: Settings,
+        deadline: float,
+        metrics: Metrics,
+        *,
+        customer_tool: bool = False,
+    ) -> None:
+        super().__init__(task, deadline, metrics)
+        self.episode = Episode(settings)
+        self.customer_tool = customer_tool
+        self.opening = ""
+
+    async def start(self, attempt: int = 0) -> None:
+        """Begin the conversation.
+
+        Raises:
+            BackendError: a system error.
+        """
+        self.opening = await self._in_time(self.episode.reset(self.task, attempt=attempt))
+        if self.episode.error:
+            raise BackendError(self.episode.error)
+
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools the agent sees."""
+        return {**self.task.tools, SAY: CUSTOMER_TOOL} if self.customer_tool else self.task.tools
+
+    @property
+    def over(self) -> bool:
+        """Whether the conversation has ended."""
+        return bool(self.broken) or self.episode.over
+
+    @property
+    def outcome(self) -> str:
+        """As of the episode; a broken session's is a system error."""
+        return self.episode.outcome or ("error:backend" if self.broken else "")
+
+    async def _call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+        if self.over:
+            return error_result("refused", OVER)
+        if tool == SAY and self.customer_tool:
+            return await self._say_by_tool(arguments)
+        known = len(self.episode.log)
+        call = ToolCall("", tool, arguments, json.dumps(dict(arguments)))
+        try:
+            observation = await self._in_time(self.episode.act(Turn("", (call,))))
+        except BackendError:
+            return error_result("refused", OVER)
+        for event in self.episode.log[known:]:
+            if event.kind == "result":
+                return ToolResult(event.ok, event.data, event.text, {})
+        last = self.episode.messages[-1]
+        if last["role"] == "tool":  # a limit was reached: it was not carried out
+            return ToolResult(False, json.loads(last["content"]), last["content"], {})
+        return error_result("refused", observation)
+
+    async def _say_by_tool(self, arguments: Mapping[str, Any]) -> ToolResult:
+        try:
+            text = CUSTOMER_TOOL.validate(arguments)["text"]
+        except ToolError as error:
+            return error_result("invalid_arguments", str(error))
+        try:
+            answer = await self._in_time(self.episode.say(text))
+        except BackendError:
+            return error_result("refused", OVER)
+        data = {"customer": answer, "conversation": "over" if self.over else "open"}
+        return ToolResult(True, data, as_text(data), {})
+
+    async def say(self, text: str) -> str:
+        """Control: say something to the customer and return the answer.
+
+        Raises:
+            BackendError: a system error.
+        """
+        async with self._lock:
+            if self.over:
+                return OVER
+            return await self._in_time(self.episode.say(text))
+
+    async def finish(self) -> dict[str, Any]:
+        """Control: end the conversation if it still runs; the verdict and the record of everything."""
+        async with self._lock:
+            if not self.broken:
+                try:
+                    await self._in_time(self.episode.finish())
+                except BackendError as error:
+                    self.broken = str(error)
+            return self.result()
+
+    def result(self) -> dict[str, Any]:
+        """Control: how it ended so far."""
+        episode = self.episode
+        verdict = episode.verdict.to_json() if episode.verdict and not self.broken else None
+        return {
+            "outcome": self.outcome,
+            "ended_by": episode.ended_by or ("error" if self.broken else ""),
+            "error": episode.error or self.broken,
+            "reward": 0.0 if self.broken else episode.reward,
+            "turns": episode.turns,
+            "tool_calls": episode.tool_calls,
+            "verdict": verdict,
+            "record": episode_record(episode),
+        }
+
+    def changes(self) -> list[RowChange]:
+        """The journal so far."""
+        return self.episode.changes
+
+    def dump(self) -> Dump:
+        """The whole database."""
+        if self.episode.backend is None:
+            raise BackendError("this session is closed")
+        return self.episode.backend.dump()
+
+    def state(self) -> dict[str, Any]:
+        """A line of the list of sessions."""
+        return {**super().state(), "outcome": self.outcome, "turns": self.episode.turns}
+
+    def close(self) -> None:
+        """Free the database."""
+        self.episode.close()

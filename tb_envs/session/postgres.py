@@ -1,0 +1,133 @@
+"""The embedded backend over PostgreSQL: the same tool session, its statements run in threads of their own.
+
+``{"kind": "embedded", "store": "postgresql://user@host/database"}``. The user needs the right CREATEDB. An episode's
+calls never overlap, and what a given-up call still does is waited for before its database is given to another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache, lru_cache
+from typing import Any
+
+from tb_envs.errors import BackendError, UsageError
+from tb_envs.session.backend import ToolResult
+from tb_envs.session.local import ToolSession
+from tb_envs.store.db import IdSource
+from tb_envs.store.dump import Dump
+from tb_envs.task import Task
+
+try:
+    import psycopg
+except ImportError as error:
+    raise UsageError("the store postgresql needs psycopg: pip install 'thinkingbox-gym[postgres]'") from error
+
+from tb_envs.store.postgres.schema import rows_sql
+from tb_envs.store.postgres.slots import Slot, give, take
+from tb_envs.store.postgres.store import PostgresDb, PostgresStore
+
+SCHEMES = ("postgresql://", "postgres://")
+THREADS = 32
+"""Statements in flight at once; further ones wait."""
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(THREADS, "postgres")
+
+
+os.register_at_fork(after_in_child=_threads.cache_clear)
+
+
+class PostgresBackend(ToolSession[PostgresStore]):
+    """A task's tool session over its own database on a server."""
+
+    def __init__(self, task: Task, slot: Slot) -> None:
+        store, ids = PostgresStore(slot, task.domain.specs), IdSource()
+        super().__init__(task, store, PostgresDb(store, ids, task.now, task.articles), ids)
+        self._busy = threading.Lock()
+        self._given_up = False
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """Check the arguments, run the tool in a transaction, return what the agent reads."""
+        if self._given_up:
+            raise BackendError("this session is closed")
+        return await asyncio.get_running_loop().run_in_executor(_threads(), self._call_now, tool, arguments)
+
+    def _call_now(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+        with self._busy:
+            step = super().call(tool, arguments)
+            try:
+                step.send(None)
+            except StopIteration as done:
+                return done.value
+            raise BackendError(f"tool {tool} waits for something; tools do not")
+
+    def dump(self) -> Dump:
+        """The whole database, canonically."""
+        with self._busy:
+            return self.store.dump()
+
+    def close(self) -> None:
+        """Give the database back, once a call that was given up has ended. Idempotent."""
+        if not self._given_up:
+            self._given_up = True
+            _threads().submit(self._goodbye)
+
+    def _goodbye(self) -> None:
+        with self._busy:
+            self.store.close()
+
+
+async def open_postgres(task: Task, options: Mapping[str, Any]) -> PostgresBackend:
+    """A fresh database on the server that the options name, for one attempt at `task`.
+
+    Args:
+        task: what is attempted.
+        options: ``store``, the URL of a database in whose server others may be created.
+
+    Raises:
+        BackendError: the server cannot be reached, or has no room for another.
+        UsageError: the options are wrong.
+    """
+    unknown = set(options) - {"store"}
+    if unknown:
+        raise UsageError(f"unknown option {', '.join(sorted(unknown))} of backend 'embedded'; valid: store")
+    url = options.get("store")
+    if not isinstance(url, str) or not url.startswith(SCHEMES):
+        raise UsageError("store: only a PostgreSQL URL is known, as in postgresql://user@host/database")
+    opening = _threads().submit(_open, task, url)
+    try:
+        return await asyncio.wrap_future(opening)
+    except asyncio.CancelledError:  # nobody will close what may be open in a moment
+        opening.add_done_callback(_close_unwanted)
+        raise
+
+
+def _close_unwanted(opening: Future[PostgresBackend]) -> None:
+    if not opening.cancelled() and opening.exception() is None:
+        opening.result().close()
+
+
+def _open(task: Task, url: str) -> PostgresBackend:
+    rows = _rows(task)
+    while True:
+        slot = take(url, task.domain)
+        fresh = slot.episodes == 0
+        try:
+            slot.start(rows)
+        except psycopg.Error as error:
+            give(slot)
+            if fresh or not slot.connection.broken:
+                raise BackendError(f"PostgreSQL takes no episode: {' '.join(str(error).split())[:300]}") from error
+            continue  # an idle connection that was lost, as when the server was started again
+        return PostgresBackend(task, slot)
+
+
+@lru_cache(maxsize=1024)
+def _rows(task: Task) -> str:
+    return rows_sql(task.world)

@@ -1,0 +1,189 @@
+"""Requests to a session server: HTTP/1.1 with JSON, over TCP or a unix socket, with one deadline each.
+
+One client a process's event loop and place, kept open between requests and closed with its loop; one TLS context for
+all. Refuses to decide what may be sent again: it says whether a request can have been carried out (`AnswerLost`) or
+cannot (`NotSent`), and who sent it knows the rest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import ssl
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from tb_envs.errors import BackendError, UsageError
+
+if TYPE_CHECKING:
+    import httpx2
+
+KEPT = 20.0
+"""Seconds that an idle connection is kept: less than any server's own limit, so that none is used as it closes."""
+LARGEST = 3 * 1024 * 1024
+"""Bytes of the largest body that is sent; servers refuse larger ones."""
+
+
+class NotSent(BackendError):
+    """No connection could be had: nothing was carried out."""
+
+
+class AnswerLost(BackendError):
+    """The connection ended before the answer came: it may have been carried out, or not."""
+
+
+class Answer(NamedTuple):
+    """An answer's status and its JSON object, empty if it had none."""
+
+    status: int
+    data: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A session server.
+
+    Attributes:
+        url: ``http://host:port``, ``https://…``, or ``unix:/path/of/socket``.
+        token: of its control plane.
+    """
+
+    url: str
+    token: str = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.url.startswith(("http://", "https://", "unix:/")):
+            raise UsageError(f"{self.url!r} is no session server; write http://host:port or unix:/path/of/socket")
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        until: float,
+        headers: Mapping[str, str] | None = None,
+        control: bool = True,
+    ) -> Answer:
+        """Send one request and wait for its answer.
+
+        Args:
+            method: of HTTP.
+            path: on the server, e.g. ``/healthz``.
+            body: sent as JSON.
+            until: the deadline, in the running loop's own time (``loop.time() + seconds``).
+            headers: further ones.
+            control: whether it carries the token; the agent's own plane never sees it.
+
+        Raises:
+            NotSent: nothing was carried out.
+            AnswerLost: it may have been carried out, or not.
+            BackendError: the deadline passed, or the answer was no JSON.
+        """
+        import httpx2
+
+        client, base = await self._client()
+        sent = dict(headers or {})
+        if control:
+            sent["authorization"] = f"Bearer {self.token}"
+        content = None
+        if body is not None:
+            sent["content-type"] = "application/json"
+            content = json.dumps(body).encode()  # ASCII: whatever an agent wrote arrives as it was written
+        try:
+            async with asyncio.timeout_at(until):
+                response = await client.request(method, base + path, content=content, headers=sent)
+        except TimeoutError:
+            raise BackendError(f"{self.url} did not answer {method} {_shown(path)} in time") from None
+        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+            raise NotSent(f"{self.url} cannot be reached: {_reason(error)}") from None
+        except httpx2.TransportError as error:
+            raise AnswerLost(f"{self.url} broke off {method} {_shown(path)}: {_reason(error)}") from None
+        try:
+            data: Any = json.loads(response.content) if response.content else {}
+        except ValueError:
+            raise BackendError(f"{self.url} answered {method} {_shown(path)} with no JSON") from None
+        return Answer(response.status_code, cast("dict[str, Any]", data) if isinstance(data, dict) else {})
+
+    async def _client(self) -> tuple[httpx2.AsyncClient, str]:
+        clients = await _clients()
+        path = self.url.removeprefix("unix:") if self.url.startswith("unix:") else ""
+        client = clients.get(path)
+        if client is None:
+            client = clients[path] = _make_client(path)
+        return client, "http://localhost" if path else self.url.rstrip("/")
+
+    def forget(self) -> None:
+        """Close what is kept of a unix socket that is gone, on every loop. Returns at once."""
+        path = self.url.removeprefix("unix:")
+        for loop, (clients, _) in list(_open.items()):
+            client = clients.pop(path, None) if self.url.startswith("unix:") else None
+            if client is not None and not loop.is_closed():
+                loop.call_soon_threadsafe(_close_soon, client)
+
+
+def _make_client(socket_path: str) -> httpx2.AsyncClient:
+    try:
+        import httpx2
+    except ImportError:
+        raise UsageError("a remote backend needs an HTTP client: pip install 'thinkingbox-gym[mcp]'") from None
+    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=KEPT)
+    transport = httpx2.AsyncHTTPTransport(
+        verify=_tls(), limits=limits, uds=socket_path or None, http1=True, http2=False, trust_env=False
+    )
+    return httpx2.AsyncClient(transport=transport, timeout=None, trust_env=False)  # the deadline is the caller's
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """One for all: making one costs 20 ms."""
+    return ssl.create_default_context()
+
+
+Clients = dict[str, "httpx2.AsyncClient"]
+_open: dict[asyncio.AbstractEventLoop, tuple[Clients, AsyncGenerator[None, None]]] = {}
+os.register_at_fork(after_in_child=_open.clear)
+
+
+async def _clients() -> Clients:
+    """The running loop's clients by socket path; empty for TCP."""
+    loop = asyncio.get_running_loop()
+    if loop not in _open:
+        for ended in [each for each in _open if each.is_closed()]:
+            del _open[ended]
+        clients: Clients = {}
+        keeper = _keep(clients)
+        _open[loop] = (clients, keeper)
+        await anext(keeper)
+    return _open[loop][0]
+
+
+async def _keep(clients: Clients) -> AsyncGenerator[None, None]:
+    """Closes the clients when the loop shuts its asynchronous generators down, as `asyncio.run` does at its end."""
+    try:
+        yield
+    finally:
+        _open.pop(asyncio.get_running_loop(), None)
+        while clients:
+            await clients.popitem()[1].aclose()
+
+
+def _close_soon(client: httpx2.AsyncClient) -> None:
+    task = asyncio.get_running_loop().create_task(client.aclose())
+    _closing.add(task)
+    task.add_done_callback(_closing.discard)
+
+
+_closing: set[asyncio.Task[None]] = set()
+
+
+def _shown(path: str) -> str:
+    """A path without ids, which are secrets: it may stand in a message."""
+    return "/".join(part if len(part) < 20 else "…" for part in path.partition("?")[0].split("/"))
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
