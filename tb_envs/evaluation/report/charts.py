@@ -1,4 +1,8 @@
-"""Line charts and stacked areas as inline SVG. Points without a number are gaps; nothing is interpolated."""
+"""Line charts and stacked areas as inline SVG. Points without a number are gaps; nothing is interpolated.
+
+Colours are attributes, for pages with one theme, and classes (``ink0`` …, ``grid``, ``dim``, ``band``), which a page's
+CSS may set anew for another.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,10 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from tb_trainer.report.markup import Html, el, number, percent
+from tb_envs.evaluation.report.markup import Html, el, number, percent
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#444444")
-"""Okabe and Ito 2008: told apart by people who see fewer colours."""
+"""Okabe and Ito 2008: told apart by people who see fewer colours. Class ``ink0`` and so on."""
 DASHES = (None, "6 3", "2 2", "8 2 2 2", "10 4", "1 3", "4 1")
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 380, 210, 50, 10, 10, 32
 DOTS = 120
@@ -38,7 +42,7 @@ class Series(NamedTuple):
 def key(names: Sequence[str]) -> Html:
     """Which line is whose."""
     lines = (
-        el("line", x1=0, y1=5, x2=34, y2=5, stroke=_colour(at), stroke_width=3, stroke_dasharray=_dash(at))
+        el("line", x1=0, y1=5, x2=34, y2=5, **_ink(at), stroke_width=3, stroke_dasharray=_dash(at))
         for at in range(len(names))
     )
     return el(
@@ -50,8 +54,24 @@ def key(names: Sequence[str]) -> Html:
     )
 
 
-def line_chart(title: str, series: Sequence[Series], *, note: str = "", rate: bool = False) -> Html:
-    """A figure of lines; `rate`: the values are shares, shown from 0 to 100 %.
+def line_chart(
+    title: str,
+    series: Sequence[Series],
+    *,
+    note: str = "",
+    rate: bool = False,
+    across: str = "update",
+    band: bool = False,
+) -> Html:
+    """A figure of lines.
+
+    Args:
+        title: above it.
+        series: the lines.
+        note: below the title.
+        rate: the values are shares, shown from 0 to 100 %.
+        across: what the numbers along the bottom count.
+        band: intervals are an area behind the line, in place of a bar at each point; a gap ends the area too.
 
     Returns:
         Empty markup if no series has a number.
@@ -61,9 +81,11 @@ def line_chart(title: str, series: Sequence[Series], *, note: str = "", rate: bo
         return Html("")
     values = [value for point in known for value in (point.y, point.low, point.high) if value is not None]
     frame = _Frame(*_range([point.x for one in series for point in one.points]), *((0, 1) if rate else _from(values)))
-    parts = [frame.axes(rate)]
+    parts = [frame.axes(rate, across)]
+    if band:
+        parts += [area for at, one in enumerate(series) for area in _bands(frame, at, one)]
     for at, one in enumerate(series):
-        parts += _line(frame, at, one, rate)
+        parts += _line(frame, at, one, rate, across, bars=not band)
     return _figure(title, note, parts)
 
 
@@ -82,7 +104,7 @@ def area_chart(title: str, names: Sequence[str], rows: Sequence[tuple[float, Seq
             el("polygon", points=points, fill=_colour(at), fill_opacity=0.75, stroke=_colour(at), stroke_width=0.8)
         )
         below = above
-    return el("div", _figure(title, note, [*drawn, frame.axes(False)]), key(names))
+    return el("div", _figure(title, note, [*drawn, frame.axes(False, "update")]), key(names))
 
 
 class _Frame:
@@ -98,11 +120,13 @@ class _Frame:
         share = (value - self.low) / (self.high - self.low)
         return HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
 
-    def axes(self, rate: bool) -> Html:
+    def axes(self, rate: bool, across: str) -> Html:
         parts: list[Html] = []
         for value in ticks(self.low, self.high):
             y = f"{self.y(value):.1f}"
-            parts.append(el("line", x1=LEFT, y1=y, x2=WIDTH - RIGHT, y2=y, stroke="#d9dce2", stroke_width=1))
+            parts.append(
+                el("line", x1=LEFT, y1=y, x2=WIDTH - RIGHT, y2=y, stroke="#d9dce2", stroke_width=1, class_="grid")
+            )
             shown = f"{100 * value:.0f} %" if rate else number(value)
             parts.append(el("text", shown, x=LEFT - 5, y=y, text_anchor="end", dominant_baseline="middle"))
         for value in ticks(self.left, self.right):
@@ -110,7 +134,7 @@ class _Frame:
                 parts.append(
                     el("text", number(value), x=f"{self.x(value):.1f}", y=HEIGHT - BOTTOM + 15, text_anchor="middle")
                 )
-        parts.append(el("text", "update", x=WIDTH - RIGHT, y=HEIGHT - 4, text_anchor="end", fill="#5b6270"))
+        parts.append(el("text", across, x=WIDTH - RIGHT, y=HEIGHT - 4, text_anchor="end", fill="#5b6270", class_="dim"))
         return el("g", parts)
 
 
@@ -123,18 +147,32 @@ def ticks(low: float, high: float, count: int = 5) -> list[float]:
     return [round(at * step, 12) for at in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
-def _line(frame: _Frame, at: int, one: Series, rate: bool) -> Iterable[Html]:
-    colour, smooth = _colour(at), len(one.points) >= SMOOTH
-    for point in one.points:
+def _bands(frame: _Frame, at: int, one: Series) -> Iterable[Html]:
+    """The intervals of the points as areas, one for each stretch without a gap."""
+    stretch: list[tuple[float, float, float]] = []
+    for point in [*one.points, Point(0, None)]:
+        if point.y is not None and point.low is not None and point.high is not None:
+            stretch.append((frame.x(point.x), frame.y(point.low), frame.y(point.high)))
+            continue
+        ring = [(x, high) for x, _, high in stretch] + [(x, low) for x, low, _ in stretch[::-1]]
+        if len(stretch) > 1:
+            points = " ".join(f"{x:.1f},{y:.1f}" for x, y in ring)
+            yield el("polygon", points=points, fill=_colour(at), fill_opacity=0.16, class_=f"band ink{_place(at)}")
+        stretch = []
+
+
+def _line(frame: _Frame, at: int, one: Series, rate: bool, across: str, *, bars: bool) -> Iterable[Html]:
+    smooth = len(one.points) >= SMOOTH and bars
+    for point in one.points if bars or len(one.points) == 1 else ():
         if point.y is not None and point.low is not None and point.high is not None:
             x = f"{frame.x(point.x):.1f}"
             low, high = f"{frame.y(point.low):.1f}", f"{frame.y(point.high):.1f}"
-            yield el("line", x1=x, y1=low, x2=x, y2=high, stroke=colour, stroke_width=1.2, stroke_opacity=0.6)
+            yield el("line", x1=x, y1=low, x2=x, y2=high, **_ink(at), stroke_width=1.2, stroke_opacity=0.6)
     if smooth:
-        yield _path(frame, one.points, stroke=colour, stroke_width=1, stroke_opacity=0.3)
-        yield _path(frame, smoothed(one.points), stroke=colour, stroke_width=2, stroke_dasharray=_dash(at))
+        yield _path(frame, one.points, **_ink(at), stroke_width=1, stroke_opacity=0.3)
+        yield _path(frame, smoothed(one.points), **_ink(at), stroke_width=2, stroke_dasharray=_dash(at))
     else:
-        yield _path(frame, one.points, stroke=colour, stroke_width=1.8, stroke_dasharray=_dash(at))
+        yield _path(frame, one.points, **_ink(at), stroke_width=1.8, stroke_dasharray=_dash(at))
     if len(one.points) <= DOTS:
         for point in one.points:
             if point.y is not None:
@@ -142,12 +180,13 @@ def _line(frame: _Frame, at: int, one: Series, rate: bool) -> Iterable[Html]:
                 limits = f" [{percent(point.low)}, {percent(point.high)}]" if rate and point.low is not None else ""
                 yield el(
                     "circle",
-                    el("title", f"{one.name}, update {number(point.x)}: {shown}{limits}"),
+                    el("title", f"{one.name}, {across} {number(point.x)}: {shown}{limits}"),
                     cx=f"{frame.x(point.x):.1f}",
                     cy=f"{frame.y(point.y):.1f}",
                     r=2 if smooth else 2.6,
-                    fill=colour,
+                    fill=_colour(at),
                     fill_opacity=0.4 if smooth else 1,
+                    class_=f"dot ink{_place(at)}",
                 )
 
 
@@ -186,8 +225,17 @@ def _from(values: Sequence[float]) -> tuple[float, float]:
     return (low, high + 0.05 * (high - low)) if high > low else (low, low + 1)
 
 
+def _place(at: int) -> int:
+    return at % len(COLOURS)
+
+
 def _colour(at: int) -> str:
-    return COLOURS[at % len(COLOURS)]
+    return COLOURS[_place(at)]
+
+
+def _ink(at: int) -> dict[str, str]:
+    """How a line of this series is drawn."""
+    return {"stroke": _colour(at), "class_": f"ink{_place(at)}"}
 
 
 def _dash(at: int) -> str | None:
