@@ -166,9 +166,9 @@ class Episode:
             self.backend.close()
             self.backend = None
 
-    def spend(self, part: Part, *, dollars: float = 0.0, tokens: int = 0) -> None:
+    def spend(self, part: Part, cost: Cost) -> None:
         """Book what a model that plays the customer (``user``) or judges (``judge``) took; also if it failed then."""
-        self.costs[part] = self.costs.get(part, Cost()) + Cost(dollars, tokens)
+        self.costs[part] = self.costs.get(part, Cost()) + cost
 
     # -- one turn
 
