@@ -41,27 +41,37 @@ def anchor(task_id: str, task_hash: str, knobs: Knobs = NONE) -> Anchor:
         return Anchor(None, None, "unknown", str(error))
 
 
-def summary(anchors: Iterable[Anchor], agent: str) -> dict[str, Any]:
-    """The scores of one of the two agents over tasks, with where they are from.
+def score(anchors: Iterable[Anchor], agent: str) -> float | None:
+    """The mean score of one of the two agents over tasks where it is known; None where it is for none.
 
     Args:
         anchors: one for each task.
         agent: `FLOOR` or `CEILING`.
     """
+    scores = _scores(anchors, agent)
+    return sum(scores) / len(scores) if scores else None
+
+
+def summary(anchors: Iterable[Anchor], agent: str) -> dict[str, Any]:
+    """`score`, with where it is from."""
     found = list(anchors)
-    scores = [score for one in found if (score := one.floor if agent == FLOOR else one.ceiling) is not None]
     unknown: dict[str, int] = {}
     for one in found:
         if one.source == "unknown":
             unknown[one.reason] = unknown.get(one.reason, 0) + 1
     return {
         "agent": agent,
-        "pass_at_1": sum(scores) / len(scores) if scores else None,
-        "tasks": len(scores),
+        "pass_at_1": score(found, agent),
+        "tasks": len(_scores(found, agent)),
         "certified": sum(one.source == "certified" for one in found),
         "played": sum(one.source == "played" for one in found),
         "unknown": unknown,
     }
+
+
+def _scores(anchors: Iterable[Anchor], agent: str) -> list[float]:
+    found = (one.floor if agent == FLOOR else one.ceiling for one in anchors)
+    return [value for value in found if value is not None]
 
 
 def _certified(task_id: str, task_hash: str) -> bool:

@@ -17,6 +17,7 @@ tasks, run cost = total / A, cost per success = run cost / (T · pass@1), cost p
 
 from __future__ import annotations
 
+from math import fsum
 from typing import Any
 
 from tb_envs.evaluation.tally import ROLES, TOKENS, Tally
@@ -36,7 +37,7 @@ def cost(tally: Tally, *, attempts: int, passed: int, dependable: int) -> dict[s
         spent = tally.spent[role]
         dollars = None if spent.dollars_unknown else spent.dollars
         roles[role] = {"dollars": dollars, "known": spent.dollars, "attempts_unknown": spent.dollars_unknown}
-    known = sum(spent.dollars for spent in tally.spent.values())
+    known = fsum(spent.dollars for spent in tally.spent.values())
     total = known if tally.rows and all(part["dollars"] is not None for part in roles.values()) else None
     return {
         "total": total,

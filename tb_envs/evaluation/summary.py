@@ -55,8 +55,8 @@ The keys; those of nested objects are always all there::
                        "per_user_turn", "errors": attempts that ended as error:user}
     impossible        {"trap": "restraint", "with": group, "without": group}: the tasks whose right end is that what was
                       asked for is not done, and the others
-    floor, ceiling    what the idle and the reference agent score at exactly these tasks: {"agent", "pass_at_1", "tasks",
-                      "certified", "played", "unknown": {reason: tasks}}; see `tb_envs.evaluation.anchors`
+    floor, ceiling    what the idle and the reference agent score at exactly these tasks: {"agent", "pass_at_1",
+                      "tasks", "certified", "played", "unknown": {reason: tasks}}; see `tb_envs.evaluation.anchors`
     tokens            {"agent", "user", "judge": {"input", "cached_input", "output", "reasoning", "attempts",
                       "attempts_unknown"} or null where no attempt tells}; replaced rows included
     cost              see `tb_envs.evaluation.spending`
@@ -64,8 +64,8 @@ The keys; those of nested objects are always all there::
                       "slowed"}: sums over all rows
     versions          {"grader", "package": [text], "tools": {domain: [hash]}}
     per_task          [{"task_id", "task_hash", "domain", "family", "split", "traps", "cell", "reference_length", "n",
-                      "c", "errors", "guards", "earned", "floor", "ceiling"}] by task id; guards and earned are numbers of
-                      counted attempts in which all of the kind passed
+                      "c", "errors", "guards", "earned", "floor", "ceiling"}] by task id; guards and earned are numbers
+                      of counted attempts in which all of the kind passed
     bootstrap         {"seed", "draws", "level"}
 
     group = {"tasks", "attempts", "counted", "system_errors", "passed", "pass_at_1": interval, "pass_at_1_all",
@@ -73,3 +73,288 @@ The keys; those of nested objects are always all there::
              "dependable", "breadth": numbers of tasks out of tasks_at_k, "guards", "earned": shares or null,
              "floor", "ceiling": number or null}
 """
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tb_envs.authoring.scenario import TRAPS
+from tb_envs.evaluation import anchors, incidents, spending
+from tb_envs.evaluation.counts import CURVES, Counts, Ints, Mask, Resampling
+from tb_envs.evaluation.metrics.bootstrap import Values
+from tb_envs.evaluation.tally import Played, Tally, TaskTally
+from tb_envs.knobs import Knobs
+from tb_envs.settings import SPLITS
+
+IMPOSSIBLE = "restraint"
+"""The trap of requests that cannot be met: the right end is that nothing changes but the record of the contact."""
+
+
+def summarize(
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    seed: int = 0,
+    draws: int = 2000,
+    level: float = 0.95,
+    knobs: Knobs | Mapping[str, Any] | None = None,
+    planned: int | None = None,
+    excluded: Mapping[str, int] | None = None,
+    anchored: bool = True,
+) -> dict[str, Any]:
+    """A campaign's rows in numbers; the module lists the keys.
+
+    Args:
+        rows: the attempts, as campaigns write them; any iterable, read once.
+        seed: of the bootstrap.
+        draws: of the bootstrap; 2,000 hold the limits still to about 2 % of an interval's width.
+        level: the intervals' coverage.
+        knobs: what the tasks were played with; only for the floor and the ceiling.
+        planned: attempts that the campaign is to have in the end.
+        excluded: reason → tasks that were left out before playing.
+        anchored: whether to say floor and ceiling, which may have to play tasks; if not, they are unknown.
+
+    Raises:
+        UsageError: a row is no row, or contradicts itself or another.
+        ValueError: the level or the number of draws is out of range.
+    """
+    tally = Tally.of(rows)
+    return _Summary(tally, Resampling(seed, draws, level), Knobs.of(knobs), anchored).to_json(planned, excluded or {})
+
+
+class _Summary:
+    """The parts of a summary, over one tally."""
+
+    def __init__(self, tally: Tally, resampling: Resampling, knobs: Knobs, anchored: bool) -> None:
+        self.tally = tally
+        self.resampling = resampling
+        self.tasks: list[TaskTally] = list(tally.tasks.values())
+        self.counts = Counts.of(self.tasks)
+        self.k = self.counts.headline_k()
+        self.anchors = [
+            anchors.anchor(task.task_id, task.task_hash, knobs)
+            if anchored
+            else anchors.Anchor(None, None, "unknown", "not asked for")
+            for task in self.tasks
+        ]
+
+    def to_json(self, planned: int | None, excluded: Mapping[str, int]) -> dict[str, Any]:
+        counts, tally = self.counts, self.tally
+        played = list(tally.attempts())
+        counted = [one for one in played if one.counted]
+        passed = int(counts.c.sum())
+        fewest, most = (int(counts.n.min()), int(counts.n.max())) if self.tasks else (0, 0)
+        curves = counts.curves(self.resampling)
+        headline = {curve: next((p for p in curves[curve] if p["k"] == self.k), None) for curve in CURVES}
+        dependable = headline["observed_k_of_k"]
+        return {
+            "attempts": len(played),
+            "counted": len(counted),
+            "system_errors": len(played) - len(counted),
+            "passed": passed,
+            "planned": planned,
+            "missing": None if planned is None else planned - len(played),
+            "replaced": tally.replaced,
+            "tasks": len(self.tasks),
+            "tasks_counted": int(counts.counted.sum()),
+            "excluded": dict(excluded),
+            "attempts_per_task": {"min": fewest, "max": most},
+            "unequal": fewest != most,
+            "k": self.k,
+            "headline": {
+                "pass_at_1": self._interval(counts, counts.c),
+                "pass_at_1_all": self._interval(counts, counts.c, of=counts.n + counts.errors),
+                "pass_at_1_pooled": passed / len(counted) if counted else None,
+                **headline,
+            },
+            "curves": curves,
+            "by": {name: self._by(of, order) for name, (of, order) in _DIMENSIONS.items()},
+            "grid": self._grid(),
+            "guards": self._kind(counted, "guards"),
+            "earned": self._kind(counted, "earned"),
+            "kept_and_earned": self._kept_and_earned(counted),
+            "failed_checks": self._failed_checks(),
+            "outcomes": dict(sorted(Counter(one.outcome for one in played).items())),
+            "ended_by": incidents.ended_by(played),
+            "errors": incidents.errors(played),
+            "tool_errors": incidents.tool_errors(played),
+            "length": {
+                name: sum(getattr(one, name) for one in counted) / len(counted) if counted else None
+                for name in ("turns", "user_turns", "tool_calls")
+            },
+            "context": {
+                "dropped": sum(one.dropped for one in played),
+                "attempts_with": sum(one.dropped > 0 for one in played),
+            },
+            "user_faults": incidents.user_faults(played),
+            "impossible": {
+                "trap": IMPOSSIBLE,
+                "with": self._group(self._mask(lambda task: IMPOSSIBLE in task.traps)),
+                "without": self._group(self._mask(lambda task: IMPOSSIBLE not in task.traps)),
+            },
+            "floor": anchors.summary(self.anchors, anchors.FLOOR),
+            "ceiling": anchors.summary(self.anchors, anchors.CEILING),
+            "tokens": spending.tokens(tally),
+            "cost": spending.cost(
+                tally, attempts=len(played), passed=passed, dependable=dependable["passed"] if dependable else 0
+            ),
+            "seconds": tally.seconds,
+            "versions": {
+                "grader": sorted(tally.graders),
+                "package": sorted(tally.packages),
+                "tools": {domain: sorted(hashes) for domain, hashes in sorted(tally.tools.items())},
+            },
+            "per_task": [self._task(place) for place in range(len(self.tasks))],
+            "bootstrap": vars(self.resampling),
+        }
+
+    # -- parts of the tasks
+
+    def _by(self, names_of: Callable[[TaskTally], Sequence[str]], order: Sequence[str]) -> dict[str, Any]:
+        """A group for each name that a task may have, in the order given, else in that of the names."""
+        members: dict[str, Mask] = {}
+        for place, task in enumerate(self.tasks):
+            for name in names_of(task):
+                members.setdefault(name, np.zeros(len(self.tasks), dtype=np.bool_))[place] = True
+        places = {name: place for place, name in enumerate(order)}
+        names = sorted(members, key=lambda name: (places.get(name, len(places)), _natural(name)))
+        return {name: self._group(members[name]) for name in names}
+
+    def _mask(self, chosen: Callable[[TaskTally], bool]) -> Mask:
+        return np.array([chosen(task) for task in self.tasks], dtype=np.bool_)
+
+    def _group(self, chosen: Mask) -> dict[str, Any]:
+        part = self.counts.part(chosen)
+        counted, errors, passed = int(part.n.sum()), int(part.errors.sum()), int(part.c.sum())
+        some = self.k > 0 and bool((part.n >= self.k).any())
+        at = {curve: part.at(curve, self.k) for curve in CURVES} if some else {}
+        anchored = [self.anchors[place] for place in np.flatnonzero(chosen).tolist()]
+        return {
+            "tasks": len(part.n),
+            "attempts": counted + errors,
+            "counted": counted,
+            "system_errors": errors,
+            "passed": passed,
+            "pass_at_1": self._interval(part, part.c),
+            "pass_at_1_all": _mean(part.rates(part.c, of=part.n + part.errors)),
+            "k": self.k,
+            "tasks_at_k": len(at["pass_at_k"]) if at else 0,
+            "pass_at_k": _mean(at["pass_at_k"]) if at else None,
+            "pass_hat_k": _mean(at["pass_hat_k"]) if at else None,
+            "dependable": int(at["observed_k_of_k"].sum()) if at else 0,
+            "breadth": int(at["breadth"].sum()) if at else 0,
+            "guards": _mean(part.rates(part.kept)),
+            "earned": _mean(part.rates(part.done)),
+            "floor": anchors.score(anchored, anchors.FLOOR),
+            "ceiling": anchors.score(anchored, anchors.CEILING),
+        }
+
+    def _grid(self) -> dict[str, dict[str, dict[str, Any]]]:
+        grid: dict[str, dict[str, dict[str, Any]]] = {}
+        for domain in sorted({task.domain for task in self.tasks}):
+            cells = grid.setdefault(domain, {})
+            for trap in TRAPS:
+                part = self.counts.part(self._mask(lambda task, d=domain, t=trap: task.domain == d and t in task.traps))
+                if len(part.n):
+                    cells[trap] = {
+                        "tasks": len(part.n),
+                        "attempts": int(part.n.sum()),
+                        "passed": int(part.c.sum()),
+                        "pass_at_1": _mean(part.rates(part.c)),
+                    }
+        return grid
+
+    # -- guards and earned checks
+
+    def _kind(self, counted: Sequence[Played], kind: str) -> dict[str, Any]:
+        counts = self.counts
+        hits, leading = (counts.kept, counts.leading_kept) if kind == "guards" else (counts.done, counts.leading_done)
+        checks = [one.guards if kind == "guards" else one.earned for one in counted]
+        enough = counts.n >= max(self.k, 1)
+        always = (leading[enough] >= self.k).astype(np.float64)
+        interval = self.resampling.interval(always)
+        return {
+            "checks": sum(number for number, _ in checks),
+            "passed": sum(passed for _, passed in checks),
+            "rate": self._interval(counts, hits),
+            "k_of_k": interval and {"k": self.k, "tasks": len(always), **interval, "passed": int(always.sum())},
+        }
+
+    def _kept_and_earned(self, counted: Sequence[Played]) -> dict[str, Any]:
+        enough = self.counts.n >= max(self.k, 1)
+        kept, done = self.counts.leading_kept[enough] >= self.k, self.counts.leading_done[enough] >= self.k
+        tasks = _both_or_one(list(zip(kept.tolist(), done.tolist(), strict=True)))
+        return {
+            "attempts": _both_or_one([(one.kept, one.done) for one in counted]),
+            "tasks": {**tasks, "k": self.k, "of": int(enough.sum())},
+        }
+
+    def _failed_checks(self) -> list[dict[str, Any]]:
+        attempts: Counter[tuple[str, str]] = Counter()
+        tasks: Counter[tuple[str, str]] = Counter()
+        for task in self.tasks:
+            failed = [check for one in task.attempts.values() for check in one.failed]
+            attempts.update(failed)
+            tasks.update(set(failed))
+        return [
+            {"name": name, "kind": kind, "count": count, "tasks": tasks[name, kind]}
+            for (name, kind), count in sorted(attempts.items(), key=lambda item: (-item[1], item[0]))
+        ]
+
+    # -- one task
+
+    def _task(self, place: int) -> dict[str, Any]:
+        task, counts = self.tasks[place], self.counts
+        return {
+            "task_id": task.task_id,
+            "task_hash": task.task_hash,
+            "domain": task.domain,
+            "family": task.family,
+            "split": task.split,
+            "traps": list(task.traps),
+            "cell": task.cell,
+            "reference_length": task.reference_length,
+            "n": int(counts.n[place]),
+            "c": int(counts.c[place]),
+            "errors": int(counts.errors[place]),
+            "guards": int(counts.kept[place]),
+            "earned": int(counts.done[place]),
+            "floor": self.anchors[place].floor,
+            "ceiling": self.anchors[place].ceiling,
+        }
+
+    def _interval(self, counts: Counts, hits: Ints, *, of: Ints | None = None) -> dict[str, float] | None:
+        return self.resampling.interval(counts.rates(hits, of=of))
+
+
+_DIMENSIONS: dict[str, tuple[Callable[[TaskTally], Sequence[str]], Sequence[str]]] = {
+    "domain": (lambda task: [task.domain], ()),
+    "family": (lambda task: [f"{task.domain}/{task.family}"], ()),
+    "trap": (lambda task: task.traps or ["none"], TRAPS),
+    "reference_length": (lambda task: ["none" if task.reference_length is None else str(task.reference_length)], ()),
+    "split": (lambda task: [task.split], SPLITS),
+    "cell": (lambda task: [f"{task.domain}/{task.family}: {task.cell or 'none'}"], ()),
+}
+"""Dimension → the names a task has in it, and the order of the names."""
+
+
+def _natural(name: str) -> tuple[int, int, str]:
+    """Numbers by size, before words."""
+    return (0, int(name), "") if name.isdigit() else (1, 0, name)
+
+
+def _mean(values: Values) -> float | None:
+    return float(values.mean()) if len(values) else None
+
+
+def _both_or_one(pairs: Sequence[tuple[bool, bool]]) -> dict[str, int]:
+    found = Counter(pairs)
+    return {
+        "both": found[True, True],
+        "guards_only": found[True, False],
+        "earned_only": found[False, True],
+        "neither": found[False, False],
+    }

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from math import fsum
+from sys import intern
 from typing import Any, NamedTuple
 
 from tb_envs.errors import UsageError
-from tb_envs.grading.verdict import GRADER
 
 ROLES = ("agent", "user", "judge")
 TOKENS = ("input", "cached_input", "output", "reasoning")
@@ -105,9 +106,15 @@ class Spent:
     known: int = 0
     """Rows that tell the tokens."""
     unknown: int = 0
-    dollars: float = 0.0
+    costs: list[float] = field(default_factory=list[float])
+    """Dollars of each row where they are known; summed at the end, so that the order of the rows does not matter."""
     dollars_unknown: int = 0
     """Rows whose cost is unknown."""
+
+    @property
+    def dollars(self) -> float:
+        """What is known to be spent."""
+        return fsum(self.costs)
 
 
 @dataclass
@@ -147,7 +154,7 @@ class Tally:
         self.replaced += played.attempt in task.attempts
         task.attempts[played.attempt] = played
         self._spend(row)
-        self.graders.add(str(row.get("grader") or GRADER))
+        self.graders.add(str(row.get("grader", "")))
         self.packages.add(str(row.get("package", "")))
         self.tools.setdefault(task.domain, set()).add(str(row.get("tools_hash", "")))
 
@@ -178,10 +185,10 @@ class Tally:
         return found
 
     def _spend(self, row: Mapping[str, Any]) -> None:
+        all_tokens, cost, seconds = (_part(row, name) for name in ("tokens", "cost", "seconds"))
         for role in ROLES:
             spent = self.spent[role]
-            tokens = (row.get("tokens") or {}).get(role)
-            dollars = (row.get("cost") or {}).get(role)
+            tokens, dollars = _part(all_tokens, role) or None, cost.get(role)
             if tokens is not None:
                 spent.known += 1
                 for kind in TOKENS:
@@ -191,8 +198,7 @@ class Tally:
             if dollars is None:
                 spent.dollars_unknown += 1
             else:
-                spent.dollars += dollars
-        seconds = row.get("seconds") or {}
+                spent.costs.append(dollars)
         for name in SECONDS:
             self.seconds[name] += seconds.get(name) or 0
 
@@ -216,15 +222,20 @@ def _played(row: Mapping[str, Any]) -> Played:
         error=str(row.get("error", ""))[:300],
         guards=_of_kind(checks, "guard"),
         earned=_of_kind(checks, "earned"),
-        failed=tuple((check["name"], check["kind"]) for check in checks if not check["passed"]),
+        failed=tuple((intern(check["name"]), intern(check["kind"])) for check in checks if not check["passed"]),
         turns=row.get("turns", 0),
         user_turns=row.get("user_turns", 0),
         tool_calls=row.get("tool_calls", 0),
         tool_errors=row.get("tool_errors", 0),
         malformed=row.get("malformed", 0),
         user_faults=row.get("user_faults", 0),
-        dropped=(row.get("context") or {}).get("dropped") or 0,
+        dropped=_part(row, "context").get("dropped") or 0,
     )
+
+
+def _part(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """An object in a row; empty where it is null or missing."""
+    return row.get(name) or {}
 
 
 def _of_kind(checks: Iterable[Mapping[str, Any]], kind: str) -> tuple[int, int]:

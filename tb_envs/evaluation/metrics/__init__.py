@@ -2,5 +2,6 @@
 
 from tb_envs.evaluation.metrics.bootstrap import Interval, Values, bootstrap_over_tasks, mean
 from tb_envs.evaluation.metrics.formulas import pass_at_k, pass_hat_k
+from tb_envs.evaluation.summary import summarize
 
-__all__ = ["Interval", "Values", "bootstrap_over_tasks", "mean", "pass_at_k", "pass_hat_k"]
+__all__ = ["Interval", "Values", "bootstrap_over_tasks", "mean", "pass_at_k", "pass_hat_k", "summarize"]
