@@ -92,7 +92,12 @@ class Counts:
 
     def headline_k(self) -> int:
         """The largest k that nearly all counted tasks have; 0 where nothing is counted."""
-        n = np.sort(self.n[self.counted])
+        return self.headline_of(self.n[self.counted])
+
+    @staticmethod
+    def headline_of(attempts: Ints) -> int:
+        """The largest k that nearly all tasks with these numbers of attempts have; 0 for no tasks."""
+        n = np.sort(attempts)
         return int(n[int(len(n) * (1 - NEARLY_ALL))]) if len(n) else 0
 
     def rates(self, hits: Ints, *, of: Ints | None = None) -> Values:

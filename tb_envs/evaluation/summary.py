@@ -85,10 +85,10 @@ import numpy as np
 from tb_envs.authoring.scenario import TRAPS
 from tb_envs.evaluation import anchors, incidents, spending
 from tb_envs.evaluation.counts import CURVES, Counts, Ints, Mask, Resampling
+from tb_envs.evaluation.dimensions import DIMENSIONS, members
 from tb_envs.evaluation.metrics.bootstrap import Values
 from tb_envs.evaluation.tally import Played, Tally, TaskTally
 from tb_envs.knobs import Knobs
-from tb_envs.settings import SPLITS
 
 IMPOSSIBLE = "restraint"
 """The trap of requests that cannot be met: the right end is that nothing changes but the record of the contact."""
@@ -171,7 +171,10 @@ class _Summary:
                 **headline,
             },
             "curves": curves,
-            "by": {name: self._by(of, order) for name, (of, order) in _DIMENSIONS.items()},
+            "by": {
+                name: {key: self._group(chosen) for key, chosen in members(self.tasks, name).items()}
+                for name in DIMENSIONS
+            },
             "grid": self._grid(),
             "guards": self._kind(counted, "guards"),
             "earned": self._kind(counted, "earned"),
@@ -212,16 +215,6 @@ class _Summary:
         }
 
     # -- parts of the tasks
-
-    def _by(self, names_of: Callable[[TaskTally], Sequence[str]], order: Sequence[str]) -> dict[str, Any]:
-        """A group for each name that a task may have, in the order given, else in that of the names."""
-        members: dict[str, Mask] = {}
-        for place, task in enumerate(self.tasks):
-            for name in names_of(task):
-                members.setdefault(name, np.zeros(len(self.tasks), dtype=np.bool_))[place] = True
-        places = {name: place for place, name in enumerate(order)}
-        names = sorted(members, key=lambda name: (places.get(name, len(places)), _natural(name)))
-        return {name: self._group(members[name]) for name in names}
 
     def _mask(self, chosen: Callable[[TaskTally], bool]) -> Mask:
         return np.array([chosen(task) for task in self.tasks], dtype=np.bool_)
@@ -328,22 +321,6 @@ class _Summary:
 
     def _interval(self, counts: Counts, hits: Ints, *, of: Ints | None = None) -> dict[str, float] | None:
         return self.resampling.interval(counts.rates(hits, of=of))
-
-
-_DIMENSIONS: dict[str, tuple[Callable[[TaskTally], Sequence[str]], Sequence[str]]] = {
-    "domain": (lambda task: [task.domain], ()),
-    "family": (lambda task: [f"{task.domain}/{task.family}"], ()),
-    "trap": (lambda task: task.traps or ["none"], TRAPS),
-    "reference_length": (lambda task: ["none" if task.reference_length is None else str(task.reference_length)], ()),
-    "split": (lambda task: [task.split], SPLITS),
-    "cell": (lambda task: [f"{task.domain}/{task.family}: {task.cell or 'none'}"], ()),
-}
-"""Dimension → the names a task has in it, and the order of the names."""
-
-
-def _natural(name: str) -> tuple[int, int, str]:
-    """Numbers by size, before words."""
-    return (0, int(name), "") if name.isdigit() else (1, 0, name)
 
 
 def _mean(values: Values) -> float | None:
