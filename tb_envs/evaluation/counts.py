@@ -25,8 +25,8 @@ CURVES = ("pass_at_k", "pass_hat_k", "observed_k_of_k", "breadth")
 OBSERVED = ("observed_k_of_k", "breadth")
 EVERY = 32
 """Up to here a curve has a point at every k."""
-NEARLY_ALL = 0.9
-"""Share of the counted tasks that must have k attempts for k to be the headline's."""
+SPARED = 10
+"""One counted task in so many may have fewer than k attempts for k to be the headline's."""
 
 _at = lru_cache(maxsize=65536)(pass_at_k)
 _hat = lru_cache(maxsize=65536)(pass_hat_k)
@@ -98,7 +98,7 @@ class Counts:
     def headline_of(attempts: Ints) -> int:
         """The largest k that nearly all tasks with these numbers of attempts have; 0 for no tasks."""
         n = np.sort(attempts)
-        return int(n[int(len(n) * (1 - NEARLY_ALL))]) if len(n) else 0
+        return int(n[len(n) // SPARED]) if len(n) else 0
 
     def rates(self, hits: Ints, *, of: Ints | None = None) -> Values:
         """``hits / n`` of each task that has any; `of` in place of ``n``."""
