@@ -23,6 +23,7 @@ class Meter:
 
     Attributes:
         task_id: the attempt's task.
+        calls_model: whether the agent is a model, so that no answer at all is no token rather than an unknown number.
         agent: what the agent's model took, without dollars; its `seconds` are those of requests in flight.
         others: what models took that played the customer or judged.
         waiting: seconds that the agent's requests waited for their turn, or for a server that was busy or down.
@@ -35,6 +36,7 @@ class Meter:
     """
 
     task_id: str
+    calls_model: bool = False
     agent: Cost = field(default_factory=Cost)
     others: dict[Part, Cost] = field(default_factory=dict[Part, Cost])
     waiting: float = 0.0
@@ -79,8 +81,9 @@ class Meter:
 
     def tokens(self) -> dict[str, dict[str, int] | None]:
         """Tokens by who used them and by kind; None where no model was asked or a server does not say."""
+        agent = self.agent.kinds.to_json() if self.calls_model and not self.agent.unreported else None
         others = {part: self.others[part].known_tokens() if part in self.others else None for part in PARTS}
-        return {"agent": self.agent.known_tokens(), **others}
+        return {"agent": agent, **others}
 
     def seconds(self, total: float) -> dict[str, float | int]:
         """The measures of a row, in seconds unless they are counts, for an attempt that lasted `total`."""

@@ -223,6 +223,8 @@ def _is_object(line: bytes) -> bool:
 class Rows:
     """The rows of a file, read one at a time: iterate as often as needed. Of an attempt played twice, the last counts.
 
+    To iterate gives the rows that count; `every` also gives those that were replaced.
+
     Attributes:
         path: the file.
         torn: whether it ends in a line that was never finished.
@@ -233,7 +235,7 @@ class Rows:
         self.path = path
         self.places: dict[Key, Place] = {}
         self.replaced = 0
-        whole = _whole_bytes(path)
+        whole = self._whole = _whole_bytes(path)
         self.torn = whole < path.stat().st_size
         with path.open("rb") as file:
             start = number = 0
@@ -252,6 +254,15 @@ class Rows:
         with self.path.open("rb") as file:
             for place in self.places.values():
                 yield _read(file, place)
+
+    def every(self) -> Iterator[dict[str, Any]]:
+        """All rows in the order they were written, also those that a later row of the same attempt replaces."""
+        with self.path.open("rb") as file:
+            left = self._whole
+            while left > 0:
+                line = file.readline()
+                left -= len(line)
+                yield json.loads(line)
 
     def __contains__(self, key: object) -> bool:
         return key in self.places
