@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tb_envs.cli.parser import Parser, whole
-from tb_envs.cli.screen import NOTHING, Screen, percent, print_json, screen, shown, table
+from tb_envs.cli.screen import NOTHING, Screen, count_of, percent, print_json, screen, shown, table
 from tb_envs.errors import UsageError
 from tb_envs.evaluation.compare import compare
 from tb_envs.evaluation.manifest import FILE, read_manifest
@@ -83,7 +83,7 @@ def _print(out: Screen, found: Mapping[str, Any], *, everything: bool) -> None:
     a, b = found["names"]["a"], found["names"]["b"]
     out.print(f"A  {a}: {_size(found['a'])}")
     out.print(f"B  {b}: {_size(found['b'])}")
-    out.print(f"paired: {_number(found['tasks']['paired'], 'task')}; differences are B − A, in percentage points")
+    out.print(f"paired: {count_of(found['tasks']['paired'], 'task')}; differences are B − A, in percentage points")
     for warning in found["warnings"]:
         out.print(f"careful: {warning}")
     out.print()
@@ -104,12 +104,8 @@ def _print(out: Screen, found: Mapping[str, Any], *, everything: bool) -> None:
 
 
 def _size(side: Mapping[str, Any]) -> str:
-    errors = f", {_number(side['system_errors'], 'system error')}" if side["system_errors"] else ""
-    return f"{_number(side['counted'], 'attempt')} at {_number(side['tasks'], 'task')}{errors}"
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
+    errors = f", {count_of(side['system_errors'], 'system error')}" if side["system_errors"] else ""
+    return f"{count_of(side['counted'], 'attempt')} at {count_of(side['tasks'], 'task')}{errors}"
 
 
 def _figures(found: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any] | None]]:
@@ -209,7 +205,7 @@ def _print_left_out(out: Screen, tasks: Mapping[str, Any], everything: bool) -> 
     for reason, ids in reasons.items():
         if ids:
             some = ids if everything else ids[:LISTED]
-            out.lines([f"{reason}: {_number(len(ids), 'task')}"])
+            out.lines([f"{reason}: {count_of(len(ids), 'task')}"])
             out.lines(some, indent=4)
             _and_more(out, len(ids) - len(some))
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tb_envs.cli.parser import Parser
-from tb_envs.cli.screen import NOTHING, Screen, print_json, progress, screen, shown
+from tb_envs.cli.screen import NOTHING, Screen, count_of, print_json, progress, screen, shown
 from tb_envs.errors import UsageError
 from tb_envs.evaluation.manifest import FILE as MANIFEST
 from tb_envs.evaluation.manifest import read_manifest
@@ -93,20 +93,21 @@ def _beside(rows: Rows, knobs: Knobs, out: Path, quiet: bool) -> dict[str, Any]:
 
 def _print(out: Screen, report: Mapping[str, Any], *, everything: bool) -> None:
     before = ", ".join(f"{count} by grader {version or '?'}" for version, count in report["graders"].items())
-    out.print(f"{report['rows']} rows ({before or 'none'}); {report['regraded']} judged again by {report['grader']}")
+    rows = count_of(report["rows"], "row")
+    out.print(f"{rows} ({before or 'none'}); {report['regraded']} judged again by grader {report['grader']}")
     if report["system_errors"]:
-        out.print(f"{report['system_errors']} system errors stay system errors")
+        out.print(f"{count_of(report['system_errors'], 'system error')} left as it is")
     moved, left = report["moved"], report["left_alone"]
     if moved:
         said = ", ".join(f"{count} {move}" for move, count in report["moves"].items()) or "no outcome, only checks"
-        out.heading(f"{len(moved)} verdicts moved", said)
+        out.heading(f"{count_of(len(moved), 'verdict')} moved", said)
         for one in moved if everything else moved[:LISTED]:
             _print_moved(out, one)
         _and_more(out, len(moved), everything)
     else:
         out.print("no verdict moved")
     if left:
-        out.heading(f"{len(left)} rows left alone")
+        out.heading(f"{count_of(len(left), 'row')} left alone")
         out.pairs((f"{count}×", reason) for reason, count in Counter(one["reason"] for one in left).most_common())
         out.lines(
             [f"{one['task_id']} attempt {one['attempt']}" for one in (left if everything else left[:LISTED])], indent=4
