@@ -151,6 +151,7 @@ def test_the_command(
     found = json.loads(capsys.readouterr().out)
     assert found["names"] == {"a": "before", "b": "after"}
     assert (found["a"]["cost"]["total"], found["b"]["cost"]["total"], found["b"]["cost"]["known"]) == (4.5, None, 4.5)
+    assert found["html"] is None
 
 
 def test_the_command_refuses(folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

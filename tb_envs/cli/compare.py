@@ -25,10 +25,14 @@ def main(argv: list[str]) -> int:
     """Compare two campaigns."""
     args = _parser().read(argv)
     found = compare_folders(args.a, args.b, seed=args.seed, draws=args.draws)
+    if args.html:
+        _save(args.html, (args.a, args.b), found)
     if args.json:
-        print_json(found)
+        print_json({**found, "html": str(args.html) if args.html else None})
     else:
         _print(screen(), found, everything=args.all)
+        if args.html:
+            screen().print(f"\nreport: {args.html}", soft_wrap=True)
     return 0
 
 
@@ -36,6 +40,7 @@ def _parser() -> Parser:
     parser = Parser("compare", "What changed from campaign A to campaign B, paired by task.")
     parser.add_argument("a", type=Path, metavar="A", help="a campaign's folder (or its file of attempts)")
     parser.add_argument("b", type=Path, metavar="B", help="another one")
+    parser.add_argument("--html", type=Path, metavar="FILE.html", help="write it as a page too, with every episode")
     parser.add_argument("--all", action="store_true", help="list every task and setting, not the first few")
     parser.add_argument("--seed", type=whole(0), default=0, metavar="N", help="of the bootstrap (default: 0)")
     parser.add_argument("--draws", type=whole(100), default=2000, metavar="N", help="of the bootstrap (default: 2000)")
@@ -74,6 +79,15 @@ def _settings(folder: Path) -> dict[str, Any]:
         return {}
     manifest = read_manifest(folder)
     return {**manifest, "tasks": len(manifest["tasks"]), "excluded": len(manifest.get("excluded", {}))}
+
+
+def _save(out: Path, folders: Sequence[Path], found: Mapping[str, Any]) -> None:
+    """The report on both campaigns, what changed first."""
+    from tb_envs.cli.report import save
+    from tb_envs.evaluation.report.campaigns import Campaign
+    from tb_envs.evaluation.report.page import write
+
+    save(out, write([Campaign(folder) for folder in folders], compared=found))
 
 
 # -- printing
