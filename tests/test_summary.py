@@ -1,5 +1,6 @@
 """A campaign in numbers: hand-checked counts, both denominators, unequal attempts, the published table, cost."""
 
+import tracemalloc
 from collections.abc import Mapping
 from math import comb
 from random import Random
@@ -7,6 +8,8 @@ from typing import Any
 
 import pytest
 from attempt_rows import EARNED, GUARD, attempt_row, campaign, counted
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tb_envs.errors import UsageError
 from tb_envs.evaluation import anchors, bootstrap_over_tasks
@@ -15,6 +18,8 @@ from tb_envs.evaluation.metrics import pass_hat_k, summarize
 from tb_envs.evaluation.prices import EXAMPLE, Price, Prices, read_prices
 from tb_envs.registration import load_domain
 from tb_envs.task import get_task
+
+TASKS = ["hotel/a/0", "hotel/a/1", "hotel/b/0", "banking/a/0", "banking/c/7"]
 
 
 def summary(tasks: Mapping[str, str], **given: Any) -> dict[str, Any]:
@@ -155,6 +160,40 @@ def test_intervals_are_those_of_the_bootstrap_over_tasks_whatever_the_order_of_t
         assert [interval[name] for name in expected._fields] == pytest.approx(list(expected))
     draw.shuffle(rows)
     assert summarize(iter(rows), seed=7, draws=500, anchored=False) == found
+
+
+@given(st.dictionaries(st.sampled_from(TASKS), st.text("+-gbe", min_size=1, max_size=6), min_size=1))
+def test_what_always_holds(tasks: dict[str, str]) -> None:
+    found = summarize(campaign(tasks), draws=20, anchored=False)
+    letters = "".join(tasks.values())
+    assert found["attempts"] == len(letters) == found["counted"] + letters.count("e")
+    assert found["passed"] == letters.count("+") == sum(task["c"] for task in found["per_task"])
+    for parts in found["by"].values():  # a task has one name in each dimension here, so that the parts add up
+        for number in ("tasks", "attempts", "counted", "system_errors", "passed", "dependable", "tasks_at_k"):
+            whole = {
+                "dependable": found["kept_and_earned"]["tasks"]["both"],
+                "tasks_at_k": found["kept_and_earned"]["tasks"]["of"],
+            }
+            assert sum(part[number] for part in parts.values()) == whole.get(number, found.get(number))
+    for at, hat, observed, breadth in zip(*found["curves"].values(), strict=True):
+        assert hat["estimate"] <= at["estimate"] + 1e-12 and observed["estimate"] <= breadth["estimate"]
+        assert at["tasks"] == sum(task["n"] >= at["k"] for task in found["per_task"])
+        for point in (at, hat, observed, breadth):
+            assert -1e-12 <= point["low"] <= point["high"] <= 1 + 1e-12
+    both = found["kept_and_earned"]["attempts"]
+    assert (both["both"], sum(both.values())) == (found["passed"], found["counted"])
+
+
+def test_long_rows_are_read_and_dropped() -> None:
+    text = "x" * 100
+    rows = (attempt_row(f"hotel/a/{i % 50}", i // 50, messages=[{"content": text}] * 1000) for i in range(1000))
+    tracemalloc.start()
+    try:
+        assert summarize(rows, draws=50, anchored=False)["attempts"] == 1000
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 4_000_000, f"{peak} bytes at once for a thousand rows of 8,000 and more"
 
 
 def test_a_curve_of_a_thousand_attempts_has_a_hundred_points() -> None:
