@@ -196,10 +196,12 @@ def test_long_rows_are_read_and_dropped() -> None:
     assert peak < 4_000_000, f"{peak} bytes at once for a thousand rows of 8,000 and more"
 
 
-def test_a_curve_of_a_thousand_attempts_has_a_hundred_points() -> None:
-    ks = points(1000)
-    assert ks[:32] == list(range(1, 33)) and ks[-1] == 1000 and len(ks) < 120
-    assert ks == sorted(set(ks)) and points(0) == [] and points(3) == [1, 2, 3]
+def test_a_curve_of_a_thousand_attempts_has_a_hundred_points_and_the_headline_s() -> None:
+    ks = points(1000, 997)
+    assert ks[:32] == list(range(1, 33)) and ks[-2:] == [997, 1000] and len(ks) < 120
+    assert ks == sorted(set(ks)) and points(0, 0) == [] and points(3, 3) == [1, 2, 3]
+    found = summary({f"hotel/a/{i}": "+" * 97 for i in range(9)} | {"hotel/a/9": "+" * 100})
+    assert (found["k"], found["headline"]["pass_hat_k"]["k"], found["curves"]["breadth"][-1]["k"]) == (97, 97, 100)
 
 
 # -- the published table of the reference run: 507 tasks, 20 attempts each

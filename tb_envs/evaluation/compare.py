@@ -106,7 +106,7 @@ class _Comparison:
     def to_json(self, names: tuple[str, str], settings: tuple[Mapping[str, Any], Mapping[str, Any]]) -> dict[str, Any]:
         a, b = (side.tasks for side in self.sides)
         versions = self._versions()
-        curves = {curve: [self._at(curve, k) for k in points(int(self.n.max()))] for curve in CURVES}
+        curves = {curve: [self._at(curve, k) for k in points(int(self.n.max()), self.k)] for curve in CURVES}
         return {
             "names": dict(zip(SIDES, names, strict=True)),
             "warnings": self._warnings(versions),

@@ -121,9 +121,9 @@ class Counts:
                 return ((first > 0) & (first <= k)).astype(np.float64)
 
     def curves(self, resampling: Resampling) -> dict[str, list[dict[str, Any]]]:
-        """All curves with their intervals."""
+        """All curves with their intervals; one of the points is at the headline's k."""
         out: dict[str, list[dict[str, Any]]] = {curve: [] for curve in CURVES}
-        ks = points(int(self.n.max(initial=0)))
+        ks = points(int(self.n.max(initial=0)), self.headline_k())
         sizes = {k: int((self.n >= k).sum()) for k in ks}
         for size in dict.fromkeys(sizes.values()):  # the tasks with n >= k are the same ones where they are as many
             same = [k for k in ks if sizes[k] == size]
@@ -139,12 +139,12 @@ class Counts:
         return {**point, "passed": int(self.at(curve, k).sum())} if curve in OBSERVED else point
 
 
-def points(most: int) -> list[int]:
-    """The k at which a curve up to `most` has points: each up to `EVERY`, then about sixteen a doubling, and `most`."""
+def points(most: int, headline: int) -> list[int]:
+    """The k at which a curve has points: each up to `EVERY`, then about sixteen a doubling; `most` and `headline`."""
     out = list(range(1, min(most, EVERY) + 1))
     while out and out[-1] < most:
         out.append(min(most, out[-1] + max(1, out[-1] // 16)))
-    return out
+    return sorted({*out, headline} - {0})
 
 
 def _each(formula: Callable[[int, int, int], float], n: Ints, c: Ints, k: int) -> Values:
