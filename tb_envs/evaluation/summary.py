@@ -37,8 +37,8 @@ The keys; those of nested objects are always all there::
                        "pass_at_k", "pass_hat_k", "observed_k_of_k", "breadth": point or null, at the headline's k}
     curves            {"pass_at_k", "pass_hat_k", "observed_k_of_k", "breadth": [point]}; k = 1 … 32, then fewer
     by                {"domain", "family", "trap", "reference_length", "split", "cell": {name: group}}; a family is
-                      "domain/family", a cell "domain/family: cell", lengths are texts, "none" where a task has none;
-                      a task of several traps is in each of their groups
+                      "domain/family", a cell "domain/family: cell", lengths are texts, "none" where a task has none,
+                      "fresh" the split of tasks of no suite; a task of several traps is in each of their groups
     grid              {domain: {trap: {"tasks", "attempts", "passed", "pass_at_1"}}}; attempts are counted ones
     guards, earned    what had to stay, what had to happen: {"checks", "passed": numbers of checks over all attempts,
                       "rate": interval of the share of attempts in which all of them passed, "k_of_k": point}

@@ -19,6 +19,8 @@ SECONDS = (
     "total", "agent", "environment", "user", "judge", "grading", "waiting", "requests", "retried", "slowed",
 )  # fmt: skip
 SYSTEM_ERROR = "error:"
+FRESH = "fresh"
+"""Name of the split of tasks that are in no suite."""
 NEEDED = ("task_id", "task_hash", "domain", "family", "traps", "attempt", "outcome", "verdict")
 
 
@@ -171,7 +173,7 @@ class Tally:
                 row["task_hash"],
                 row["domain"],
                 row["family"],
-                row.get("split") or "none",
+                row.get("split") or FRESH,
                 tuple(row["traps"]),
                 row.get("cell") or "",
                 None if length is None else int(length),
