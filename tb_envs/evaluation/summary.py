@@ -11,7 +11,8 @@ same, unless its name ends in ``_pooled``. Where tasks have unequal ``n``, a fig
 with ``n >= k`` and says how many these are.
 
 **Intervals** are ``{"low", "estimate", "high"}``, or null where there is nothing to estimate: a percentile bootstrap
-over tasks, not attempts (`tb_envs.evaluation.metrics.bootstrap`). **Points** of a curve are an interval's keys with
+over tasks, not attempts (`tb_envs.evaluation.metrics.bootstrap`). It has no width where all tasks agree, as one task
+does with itself: read it together with ``tasks``. **Points** of a curve are an interval's keys with
 ``k`` and ``tasks`` (those with ``n >= k``); the estimate is a mean over these tasks. The curves, by their exact names:
 
 * ``pass_at_k``, unbiased: ``1 - C(n-c, k) / C(n, k)`` (Chen et al. 2021, arXiv 2107.03374, equation 1);
