@@ -159,3 +159,23 @@ def test_the_command_refuses(folders: tuple[Path, Path], capsys: pytest.CaptureF
     assert "the same campaign" in capsys.readouterr().err
     assert main(["compare", str(folders[0]), str(tmp_path / "none")]) == 2
     assert "does not exist" in capsys.readouterr().err
+
+
+def test_the_page_of_two_real_campaigns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tasks = ["hotel/late_cancellation/0", "banking/closing_down/0"]
+    for agent in ("idle", "reference"):
+        words = ["eval", "--agent", agent, "--attempts", "2", "--out", str(tmp_path / agent), "--json"]
+        assert main([*words, "--tasks", *tasks]) == 0
+    page = tmp_path / "moved.html"
+    capsys.readouterr()
+    assert main(["compare", str(tmp_path / "idle"), str(tmp_path / "reference"), "--html", str(page), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["html"] == str(page)
+    assert found["settings"] == {"agent.name": {"a": "idle", "b": "reference"}}
+    assert found["headline"]["pass_at_1"]["difference"] == {"low": 1.0, "estimate": 1.0, "high": 1.0}
+    assert sorted(task["task_id"] for task in found["dependable"]["gained"]) == sorted(tasks)
+    text = page.read_text("utf-8")
+    assert all(task in text for task in tasks) and "idle → reference" in text
+    page.write_text("my notes")
+    assert main(["compare", str(tmp_path / "idle"), str(tmp_path / "reference"), "--html", str(page)]) == 2
+    assert page.read_text() == "my notes"
