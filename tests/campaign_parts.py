@@ -88,9 +88,7 @@ class UnevenSeat:
 
     dropped = 0
 
-    def __init__(
-        self, player: UnevenPlayer, agent: Agent, episode: Episode, draw: random.Random, meter: Meter
-    ) -> None:
+    def __init__(self, player: UnevenPlayer, agent: Agent, episode: Episode, draw: random.Random, meter: Meter) -> None:
         self._agent, self._episode, self._meter = agent, episode, meter
         self._breaks = draw.random() < player.errors
         self._first: list[Any] = [UNREADABLE] if draw.random() < player.slips else []

@@ -38,7 +38,7 @@ class Attempt:
     def __init__(self, key: Key, place: Place, row: dict[str, Any]) -> None:
         self.key, self.place = key, place
         self.reason: Reason = reason_of(row, columns_of(row["domain"]))
-        self.row = {name: value for name, value in row.items() if name == "verdict" or name not in LARGE}
+        self.row = slim(row)
 
 
 class Campaign:
@@ -55,6 +55,7 @@ class Campaign:
         self.folder = folder
         self.manifest = read_manifest(folder)
         self.attempts: dict[Key, Attempt] = {}
+        self._replaced: list[dict[str, Any]] = []
         self._size = -1
 
     @property
@@ -73,6 +74,8 @@ class Campaign:
         if size in (0, self._size):
             return
         rows = Rows(path)
+        if rows.replaced:  # what they cost was spent too
+            self._replaced = _replaced(rows)
         for key in sorted(rows.places):
             known = self.attempts.get(key)
             if known is None or known.place != rows.places[key]:
@@ -101,11 +104,28 @@ class Campaign:
     def summary(self) -> dict[str, Any]:
         """The campaign in numbers, as far as it was read; keys as of `tb_envs.evaluation.summary`."""
         return summarize(
-            (attempt.row for attempt in self.attempts.values()),
+            [*self._replaced, *(attempt.row for attempt in self.attempts.values())],
             knobs=self.manifest["knobs"],
             planned=self.planned,
             excluded=Counter(self.manifest["excluded"].values()),
         )
+
+
+def slim(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row without its talk."""
+    return {name: value for name, value in row.items() if name == "verdict" or name not in LARGE}
+
+
+def _replaced(rows: Rows) -> list[dict[str, Any]]:
+    """The rows that a later one of the same attempt replaces, in their order."""
+    last: dict[Key, dict[str, Any]] = {}
+    out: list[dict[str, Any]] = []
+    for row in rows.every():
+        key = row["task_id"], row["attempt"]
+        if key in last:
+            out.append(last[key])
+        last[key] = slim(row)
+    return out
 
 
 class Run(NamedTuple):

@@ -1,4 +1,4 @@
-"""Line charts and stacked areas as inline SVG. Points without a number are gaps; nothing is interpolated.
+"""Line charts, bars and stacked areas as inline SVG. Points without a number are gaps; nothing is interpolated.
 
 Colours are attributes, for pages with one theme, and classes (``ink0`` …, ``grid``, ``dim``, ``band``), which a page's
 CSS may set anew for another.
@@ -107,6 +107,33 @@ def area_chart(title: str, names: Sequence[str], rows: Sequence[tuple[float, Seq
     return el("div", _figure(title, note, [*drawn, frame.axes(False, "update")]), key(names))
 
 
+def bar_chart(title: str, groups: Sequence[tuple[str, Sequence[float]]], *, note: str, across: str) -> Html:
+    """Bars side by side: for each name along the bottom a value of each series."""
+    frame = _Frame(0, max(1, len(groups)), *_from([value for _, values in groups for value in values]))
+    parts, every = [frame.axes(False, across, names=False)], max(1, -(-len(groups) // 12))
+    for place, (name, values) in enumerate(groups):
+        width = 0.8 / max(1, len(values))
+        for at, value in enumerate(values):
+            left, right = (frame.x(place + 0.1 + width * (at + more)) for more in (0, 1))
+            top, bottom = frame.y(value), frame.y(0)
+            parts.append(
+                el(
+                    "rect",
+                    el("title", f"{across} {name}: {number(value)}"),
+                    x=f"{left + 0.5:.1f}",
+                    y=f"{top:.1f}",
+                    width=f"{max(0.5, right - left - 1):.1f}",
+                    height=f"{bottom - top:.1f}",
+                    fill=_colour(at),
+                    class_=f"dot ink{_place(at)}",
+                )
+            )
+        if place % every == 0:
+            x = f"{frame.x(place + 0.5):.1f}"
+            parts.append(el("text", name, x=x, y=HEIGHT - BOTTOM + 15, text_anchor="middle"))
+    return _figure(title, note, parts)
+
+
 class _Frame:
     """Where numbers lie on the paper."""
 
@@ -120,7 +147,7 @@ class _Frame:
         share = (value - self.low) / (self.high - self.low)
         return HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
 
-    def axes(self, rate: bool, across: str) -> Html:
+    def axes(self, rate: bool, across: str, *, names: bool = True) -> Html:
         parts: list[Html] = []
         for value in ticks(self.low, self.high):
             y = f"{self.y(value):.1f}"
@@ -129,7 +156,7 @@ class _Frame:
             )
             shown = f"{100 * value:.0f} %" if rate else number(value)
             parts.append(el("text", shown, x=LEFT - 5, y=y, text_anchor="end", dominant_baseline="middle"))
-        for value in ticks(self.left, self.right):
+        for value in ticks(self.left, self.right) if names else ():
             if value == int(value):
                 parts.append(
                     el("text", number(value), x=f"{self.x(value):.1f}", y=HEIGHT - BOTTOM + 15, text_anchor="middle")

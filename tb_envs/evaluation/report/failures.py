@@ -43,9 +43,10 @@ def section(run: Run, runs: Sequence[Run]) -> list[Html]:
         el(
             "div",
             _checks(run, only),
-            el("div", _writes(counted, only), _guards(run), class_="part"),
-            _tools(attempts, run),
+            _writes(counted, only),
+            _guards(run),
             _ends(run, only),
+            _tools(attempts, run),
             class_="grid2",
         ),
         _errors(run, only),
@@ -79,24 +80,24 @@ def _square(kind: str) -> Html:
 
 def _checks(run: Run, only: Mapping[str, str]) -> Html | None:
     found: Sequence[Mapping[str, Any]] = run.summary["failed_checks"]
-    counted = max(1, run.summary["counted"])
+    most = max((one["count"] for one in found), default=1)
     kinds = {"guard": "had to hold", "earned": "had to happen"}
     rows = [
         (find(one["name"], check=one["name"], **only), kinds[one["kind"]], whole(one["count"]), whole(one["tasks"]),
-         bar(one["count"] / counted, bad=True))
+         bar(one["count"] / most, bad=True))
         for one in found
     ]  # fmt: skip
-    return _listed("Failed checks", ("check", "", "attempts", "tasks", "of attempts"), rows)
+    return _listed("Failed checks", ("check", "", "attempts", "tasks", ""), rows)
 
 
 def _writes(counted: Sequence[Attempt], only: Mapping[str, str]) -> Html | None:
     found = Counter((one.reason.tool, one.reason.table) for one in counted if one.reason.kind == WRITE)
-    failures = max(1, sum(one.row["outcome"] == "failure" for one in counted))
+    most = max(found.values(), default=1)
     rows = [
-        (find(tool, tool=tool, **only), table, whole(times), bar(times / failures, bad=True))
+        (find(tool, tool=tool, **only), table, whole(times), bar(times / most, bad=True))
         for (tool, table), times in found.most_common()
     ]
-    return _listed("First wrong write", ("tool", "wrote to", "attempts", "of failures"), rows)
+    return _listed("First wrong write", ("tool", "wrote to", "attempts", ""), rows)
 
 
 def _guards(run: Run) -> Html:
@@ -158,8 +159,9 @@ def _errors(run: Run, only: Mapping[str, str]) -> Html | None:
 
 
 def _listed(title: str, titles: tuple[str, ...], rows: Sequence[Sequence[Any]]) -> Html | None:
-    """A table whose long tail is folded; nothing without rows."""
+    """A table whose second column is words, its long tail folded; nothing without rows."""
     if not rows:
         return None
-    rest = fold(f"{len(rows) - SHOWN} more", table(titles, rows[SHOWN:])) if len(rows) > SHOWN else None
-    return el("div", el("h3", title) if title else None, table(titles, rows[:SHOWN]), rest)
+    tail = rows[SHOWN:]
+    rest = fold(f"{len(tail)} more", table(titles, tail, class_="words")) if tail else None
+    return el("div", el("h3", title) if title else None, table(titles, rows[:SHOWN], class_="words"), rest)

@@ -7,7 +7,7 @@ from typing import Any
 
 from tb_envs.evaluation.report.campaigns import Run
 from tb_envs.evaluation.report.markup import NOTHING, Html, el, fold, percent
-from tb_envs.evaluation.report.words import bar, estimate, find, plural, table, whole
+from tb_envs.evaluation.report.words import bar, estimate, find, table, whole
 
 DIMENSIONS = (
     ("domain", "Domain", True),
@@ -29,9 +29,8 @@ def heat(runs: Sequence[Run]) -> Iterable[Html]:
         traps = [name for name in run.summary["by"]["trap"] if any(name in row for row in grid.values())]
         if len(runs) > 1:
             yield el("h3", run.name)
-        # Many traps, few domains: traps go down the page.
-        cells = ((trap, *(_cell(run, runs, domain, trap) for domain in grid)) for trap in traps)
-        yield table(("trap", *grid), cells, class_="heat")
+        cells = ((domain, *(_cell(run, runs, domain, trap) for trap in traps)) for domain in grid)
+        yield table(("", *(el("span", trap.replace("_", " ")) for trap in traps)), cells, class_="heat")
 
 
 def _cell(run: Run, runs: Sequence[Run], domain: str, trap: str) -> Html:
@@ -39,7 +38,8 @@ def _cell(run: Run, runs: Sequence[Run], domain: str, trap: str) -> Html:
     if not found or not found["attempts"] or found["pass_at_1"] is None:
         return el("td", NOTHING, class_="none")
     filters = {"domain": domain, "trap": trap} | ({"run": run.name} if len(runs) > 1 else {})
-    what = [percent(found["pass_at_1"]), el("small", plural(found["tasks"], "task"))]
+    tasks = found["tasks"]
+    what = [f"{100 * found['pass_at_1']:.0f} %", el("small", tasks, el("span", " tasks", class_="hidden"))]
     return el("td", find(what, **filters), class_=f"h{_depth(found['pass_at_1'])}")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tb_envs.evaluation.report.campaigns import Run
-from tb_envs.evaluation.report.charts import Point, Series, key, line_chart
+from tb_envs.evaluation.report.charts import Point, Series, bar_chart, key, line_chart
 from tb_envs.evaluation.report.markup import NOTHING, Html, el, percent
 from tb_envs.evaluation.report.words import dollars, estimate, find, plural, span, table, whole
 
@@ -22,8 +22,11 @@ FIGURES = (
 
 
 def cards(runs: Sequence[Run]) -> Html:
-    """A card for each run: pass@1 on its scale, and what stands beside it."""
-    return el("div", (_card(at, run) for at, run in enumerate(runs)), class_="cards")
+    """A card for each run, with pass@1 on its scale; then every figure under its exact name."""
+    shown = [_card(at, run) for at, run in enumerate(runs)]
+    if len(runs) == 1:
+        return el("div", *shown, figures(runs), class_="lead")
+    return el("div", el("div", shown, class_="cards"), figures(runs))
 
 
 def _card(at: int, run: Run) -> Html:
@@ -58,24 +61,22 @@ def _attempts(found: Mapping[str, Any]) -> str:
 
 
 def _scale(interval: Mapping[str, float], floor: float | None, ceiling: float | None) -> Html:
-    """From 0 to 100 %: the interval, the estimate, and where floor and ceiling are."""
+    """From 0 to 100 %: the interval, the estimate, and marks where floor and ceiling are."""
 
     def x(share: float) -> str:
         return f"{10 + 580 * share:.1f}"
 
-    between = 580 * (interval["high"] - interval["low"])
+    between = f"{580 * (interval['high'] - interval['low']):.1f}"
     parts = [
-        el("rect", x=10, y=16, width=580, height=8, rx=4, class_="rail"),
-        el("rect", x=x(interval["low"]), y=16, width=f"{between:.1f}", height=8, rx=4, class_="between"),
-        el("circle", cx=x(interval["estimate"]), cy=20, r=6.5, class_="dot"),
+        el("rect", x=10, y=7, width=580, height=8, rx=4, class_="rail"),
+        el("rect", x=x(interval["low"]), y=7, width=between, height=8, rx=4, class_="between"),
+        *(el("line", x1=x(at), x2=x(at), y1=2, y2=20, class_="mark") for at in (floor, ceiling) if at is not None),
+        el("circle", cx=x(interval["estimate"]), cy=11, r=6.5, class_="dot"),
     ]
-    for name, value, anchor in (("floor (idle)", floor, "start"), ("ceiling (reference)", ceiling, "end")):
-        if value is not None:
-            parts.append(el("line", x1=x(value), x2=x(value), y1=11, y2=29, class_="mark"))
-            place = f"{max(10.0, min(590.0, 10 + 580 * value)):.1f}"
-            parts.append(el("text", f"{name} {percent(value)}", x=place, y=44, text_anchor=anchor))
     label = f"pass@1 {percent(interval['estimate'])}, floor {percent(floor)}, ceiling {percent(ceiling)}"
-    return el("svg", parts, viewBox="0 0 600 50", class_="scale", role="img", aria_label=label)
+    ends = (el("span", "floor (idle) ", percent(floor)), el("span", "ceiling (reference) ", percent(ceiling)))
+    svg = el("svg", parts, viewBox="0 0 600 22", role="img", aria_label=label)
+    return el("div", svg, el("p", ends), class_="scale")
 
 
 def notes(runs: Sequence[Run]) -> Iterable[Html]:
@@ -125,7 +126,7 @@ def figures(runs: Sequence[Run]) -> Html:
         ),
     ]
     lines = ((Html(el("span", name, " ", el("small", meaning))), *values) for (name, meaning), values in rows)
-    return table(("", *(run.name for run in runs)), lines)
+    return table(("", *(run.name for run in runs)) if len(runs) > 1 else None, lines)
 
 
 def _rate(run: Run, kind: str) -> Html:
@@ -137,7 +138,7 @@ def _counted(found: Mapping[str, Any]) -> str:
 
 
 def curves(runs: Sequence[Run]) -> Html:
-    """pass@k and pass^k as k grows, each with its band; nothing where no task has two attempts."""
+    """pass@k and pass^k as k grows, each with its band, and how often tasks succeed."""
     if all(run.summary["k"] < 2 for run in runs):
         return el("p", "One attempt a task: curves need two or more.", class_="dim")
     figures = (
@@ -148,8 +149,17 @@ def curves(runs: Sequence[Run]) -> Html:
     for title, curve, note in figures:
         series = [_series(run, curve) for run in runs]
         charts.append(line_chart(title, series, note=f"{note}; 95 % band", rate=True, across="k", band=True))
+    most = max(run.summary["attempts_per_task"]["max"] for run in runs)
+    groups = [(str(c), [_solved(run, most, c) for run in runs]) for c in range(most + 1)]
+    note = f"tasks with {most} counted attempts"
+    charts.append(bar_chart("Successes per task", groups, note=note, across="successes"))
     names = key([run.name for run in runs]) if len(runs) > 1 else None
     return el("div", el("div", charts, class_="charts"), names)
+
+
+def _solved(run: Run, n: int, c: int) -> int:
+    """Tasks that succeed at exactly `c` of `n` attempts."""
+    return sum(task["n"] == n and task["c"] == c for task in run.summary["per_task"])
 
 
 def _series(run: Run, curve: str) -> Series:

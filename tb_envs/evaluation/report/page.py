@@ -61,7 +61,7 @@ def write(campaigns: Sequence[Campaign], *, compared: Mapping[str, Any] | None =
         block("entries", {"tasks": tasks, "entries": entries}),
         *packer.chunks,
     ]
-    yield from frame(runs, numbers(runs, compared), blocks, live=False)
+    yield from frame(runs, numbers(runs, compared), blocks, compared=compared is not None)
 
 
 def about(runs: Sequence[Run], domains: Iterable[str], *, live: float) -> dict[str, Any]:
@@ -90,11 +90,14 @@ def numbers(runs: Sequence[Run], compared: Mapping[str, Any] | None = None) -> l
         *(comparison.section(compared, runs) if compared else ()),
         el("h2", "How good, how reliable", id="headline"),
         headline.cards(runs),
-        headline.figures(runs),
         el("h2", "With more attempts", id="curves"),
         headline.curves(runs),
         el("h2", "Domains and traps", id="heat"),
-        el("p", "pass@1 where tasks of a domain carry a trap; a cell shows its episodes.", class_="dim"),
+        el(
+            "p",
+            "pass@1 over the tasks that carry a trap, and how many these are. Cells lead to episodes.",
+            class_="dim",
+        ),
         *groups.heat(runs),
         *groups.tables(runs),
         el("h2", "Where failures come from", id="failures"),
@@ -105,7 +108,9 @@ def numbers(runs: Sequence[Run], compared: Mapping[str, Any] | None = None) -> l
     ]
 
 
-def frame(runs: Sequence[Run], body: Iterable[Html], blocks: Iterable[Html], *, live: bool) -> Iterator[str]:
+def frame(
+    runs: Sequence[Run], body: Iterable[Html], blocks: Iterable[Html], *, live: bool = False, compared: bool = False
+) -> Iterator[str]:
     """The document round the numbers.
 
     Args:
@@ -113,11 +118,13 @@ def frame(runs: Sequence[Run], body: Iterable[Html], blocks: Iterable[Html], *, 
         body: the numbers.
         blocks: packed data.
         live: whether a server is behind it.
+        compared: whether the first two runs are compared.
     """
-    title = f"Evaluation: {' · '.join(run.name for run in runs)}"
+    names = [run.name for run in runs]
+    title = f"Comparison: {' → '.join(names)}" if compared else f"Evaluation: {' · '.join(names)}"
     content = [
         el("a", "Skip to the episodes", href="#episodes", class_="skip"),
-        _top(live),
+        _top(live, compared),
         el("main", el("h1", title), _who(runs), el("div", body, id="numbers"), _episodes()),
         el("footer", f"Written by {GENERATOR} {__version__}. This page loads nothing from any network."),
         _dialog(),
@@ -135,8 +142,9 @@ def frame(runs: Sequence[Run], body: Iterable[Html], blocks: Iterable[Html], *, 
     yield end + after
 
 
-def _top(live: bool) -> Html:
-    nav = el("nav", (el("a", name, href=f"#{place}") for place, name in SECTIONS.items()), aria_label="Sections")
+def _top(live: bool, compared: bool) -> Html:
+    sections = ({"comparison": "Comparison"} if compared else {}) | SECTIONS
+    nav = el("nav", (el("a", name, href=f"#{place}") for place, name in sections.items()), aria_label="Sections")
     state = el("span", "live" if live else "", id="live", class_="dim", role="status")
     return el("header", el("div", nav, state, el("button", "Theme", id="theme", type="button")), class_="top")
 
@@ -183,7 +191,13 @@ def _dialog() -> Html:
         el("button", "Close", id="close", type="button", title="Esc"),
     )
     bar = el("div", el("h2", id="title"), el("span", id="outcome"), buttons, class_="ebar")
-    return el("dialog", bar, el("div", id="body", class_="ebody", tabindex=0), id="episode", aria_labelledby="title")
+    return el(
+        "dialog",
+        bar,
+        el("div", id="body", class_="ebody", tabindex=0, autofocus=""),
+        id="episode",
+        aria_labelledby="title",
+    )
 
 
 @cache

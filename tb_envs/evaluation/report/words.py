@@ -26,7 +26,7 @@ def estimate(interval: Interval) -> Html:
     """A share with its interval behind it."""
     if interval is None:
         return Html(NOTHING)
-    return el("span", percent(interval["estimate"]), " ", el("span", span(interval), class_="span"))
+    return el("span", percent(interval["estimate"]), " ", el("span", span(interval), class_="span"), class_="figure")
 
 
 def points(interval: Interval) -> Html:
@@ -40,6 +40,7 @@ def points(interval: Interval) -> Html:
         el("strong" if sure else "span", f"{100 * interval['estimate']:+.1f}"),
         " ",
         el("span", limits, class_="span"),
+        class_="figure",
     )
 
 

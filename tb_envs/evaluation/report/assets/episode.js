@@ -1,6 +1,6 @@
 // One episode, opened over the page: verdict, changed rows, talk. Everything shown goes in as text.
 
-const LONG = 320; // characters of a result from which it is folded
+const LONG = 260; // characters of a result from which it is folded
 
 const parsed = (text) => { try { return JSON.parse(text); } catch { return undefined; } };
 const isPlain = (value) => value === null || typeof value !== "object";
@@ -19,7 +19,8 @@ function readable(value, depth = 0) {
       h("tbody", {}, value.map((item) => h("tr", {}, names.map((name) => h("td", {}, name in item ? readable(item[name], depth + 1) : "")))))));
   }
   const pairs = Object.entries(value);
-  return pairs.length ? h("dl", {}, pairs.map(([name, item]) => [h("dt", {}, name), h("dd", {}, readable(item, depth + 1))])) : "none";
+  const isLong = (item) => !isPlain(item) || String(item).length > 40;
+  return pairs.length ? h("dl", {}, pairs.map(([name, item]) => h("div", { class: isLong(item) ? "long" : null }, h("dt", {}, name), h("dd", {}, readable(item, depth + 1))))) : "none";
 }
 
 const exactly = (value) => value === null ? h("span", { class: "dim" }, "null") : typeof value === "string" ? value || h("span", { class: "dim" }, "empty") : JSON.stringify(value);
@@ -114,7 +115,7 @@ function verdict(episode, entry) {
     : `${failed.length} of ${plural(episode.checks.length, "check")} failed: ` + [missing ? `${missing} that had to happen did not` : "", broken ? `${broken} that had to hold ${broken === 1 ? "was" : "were"} broken` : ""].filter(Boolean).join(", ") + ".";
   const one = (check) => h("div", { class: "check" },
     h("span", { class: `badge ${check.passed ? "success" : "failure"}` }, check.name), " ", h("small", {}, check.kind === "earned" ? "had to happen" : "had to hold"),
-    h("p", {}, h("b", {}, "expected"), check.expected), h("p", {}, h("b", {}, "found"), check.found));
+    h("p", {}, h("b", {}, "expected"), h("span", {}, check.expected)), h("p", {}, h("b", {}, "found"), h("span", {}, check.found)));
   return h("section", { class: "side", "aria-label": "Verdict" }, h("h3", {}, "Verdict"), h("p", { class: "verdict" }, words_),
     failed.map(one), passed.length ? h("details", { open: failed.length === 0 && passed.length < 7 }, h("summary", {}, `${plural(passed.length, "check")} passed`), passed.map(one)) : null);
 }
@@ -174,7 +175,7 @@ async function show(entry) {
     h("p", {}, doc ? `${doc} ` : "", about.traps.map((trap) => h("span", { class: "tag" }, trap))),
     h("p", { class: "dim" }, line.join(" · ")),
     ...tries(entry).filter(Boolean),
-    h("div", { class: "columns" }, verdict(episode, entry), records(episode), facts(episode, entry), talk(episode)));
+    h("div", { class: "columns" }, h("div", { class: "sides" }, verdict(episode, entry), records(episode), facts(episode, entry)), talk(episode)));
   body.scrollTop = 0;
 }
 
