@@ -2,8 +2,8 @@
 
 * busy (429): nobody is let through before ``Retry-After`` is over, and half as many at once as before; each answer
   lets a little more through again (additive increase, multiplicative decrease). A busy server is never a failure.
-* in trouble (`SUSPECT` failures in a row): one request at a time is let through, at growing distances, until one is
-  answered. The others wait and do not use up their own tries.
+* in trouble (`SUSPECT` failures in a row, of several tasks): one request at a time is let through, at growing
+  distances, until one is answered. The others wait and do not use up their own tries.
 * broken (`Breaker`): so many failures in a row, of several tasks, that to go on would only burn attempts.
 
 Refuses to send anything itself, and to know what a failure was.
@@ -47,11 +47,16 @@ class Gate:
         self._not_before = self._cut_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
         self._busy = self._failures = 0
+        self._failing: set[str] = set()
 
     @property
     def width(self) -> int:
         """Requests that may be out at once just now."""
-        return 1 if self._failures >= SUSPECT else max(1, int(self._width))
+        return 1 if self._in_trouble else max(1, int(self._width))
+
+    @property
+    def _in_trouble(self) -> bool:
+        return self._failures >= SUSPECT and len(self._failing) >= KINDS_OF_TASK
 
     async def enter(self) -> float:
         """Wait to be let through; returns the time of it, to be given back with what came of the request.
@@ -83,6 +88,7 @@ class Gate:
     def answered(self) -> None:
         """The server answered."""
         self._busy = self._failures = 0
+        self._failing.clear()
         self._width = min(self._most, self._width + 1 / self._width)
         self._let_through()
 
@@ -94,12 +100,13 @@ class Gate:
             self._busy += 1
         self._hold(retry_after if retry_after is not None else self._pause(self._busy))
 
-    def failed(self, retry_after: float | None = None) -> None:
-        """A request failed."""
+    def failed(self, task_id: str, retry_after: float | None = None) -> None:
+        """A request failed that was made for this task."""
         self._failures += 1
+        self._failing.add(task_id)
         if retry_after is not None:
             self._hold(retry_after)
-        elif self._failures >= SUSPECT:
+        elif self._in_trouble:
             self._hold(self._pause(self._failures - SUSPECT + 1))
 
     def _pause(self, nth: int) -> float:
