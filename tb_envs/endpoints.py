@@ -75,7 +75,8 @@ class Endpoint:
         names = [item.name for item in fields(cls)]
         for name in options:
             if name not in names:
-                raise UsageError(f"unknown option {name!r} of {part}; valid: {', '.join(names)}")
+                listed = [*names, FILES[part]] if part in FILES else names
+                raise UsageError(f"unknown option {name!r} of {part}; valid: {', '.join(listed)}")
         prefix = f"TBX_{part.upper()}_"
         said = {**defaults, **{name: value for name, value in options.items() if value is not None}}
         said.update({name: None for name in ("temperature", "max_tokens") if name in options and options[name] is None})
@@ -114,6 +115,29 @@ class Endpoint:
     def to_json(self) -> dict[str, Any]:
         """Everything that is said here; nothing of it is secret."""
         return {item.name: getattr(self, item.name) for item in fields(self)}
+
+
+DEFAULTS: Mapping[str, Mapping[str, Any]] = {
+    "user": {"temperature": 0.0, "max_tokens": 400, "deadline": 60.0},
+    "judge": {"temperature": 0.0, "max_tokens": 1000},
+}
+FILES = {"user": "record", "judge": "cache"}
+"""The option of a part that names a file."""
+
+
+def model_options(part: str, value: str | Mapping[str, Any]) -> tuple[Endpoint, str | None]:
+    """The endpoint of a part (``user``, ``judge``), and the file its answers are kept in, from its setting.
+
+    Raises:
+        UsageError: an option is unknown or wrong, or the model or the URL is not said.
+    """
+    options = {} if isinstance(value, str) else {name: item for name, item in value.items() if name != "kind"}
+    path = options.pop(FILES[part], None)
+    if path is not None and (not isinstance(path, str) or not path):
+        raise UsageError(f"{part}: `{FILES[part]}` is a file's path, got {path!r}")
+    if part == "judge" and options.get("temperature", 0) != 0:
+        raise UsageError("judge: a judge is asked at temperature 0; leave `temperature` out")
+    return Endpoint.of(part, options, **DEFAULTS[part]), path
 
 
 def _check_url(url: str) -> None:

@@ -13,14 +13,14 @@ import json
 import re
 import time
 import zlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, cast
 from weakref import WeakKeyDictionary
 
-from tb_envs.costs import Tokens
+from tb_envs.costs import Cost, Tokens
 from tb_envs.endpoints import Endpoint
 from tb_envs.errors import UsageError
 
@@ -171,6 +171,26 @@ async def ask_again(endpoint: Endpoint, body: Mapping[str, Any], asked: Asked | 
             await asyncio.sleep(wait)
     finally:
         asked.seconds += time.monotonic() - began
+
+
+async def paid_ask(endpoint: Endpoint, body: Mapping[str, Any], spend: Callable[[Cost], None]) -> Answer:
+    """`ask_again`, and what it took is booked with `spend`, also if it fails or is cancelled.
+
+    Raises:
+        RequestFailed: as of the last request.
+    """
+    asked, cost = Asked(), Cost(dollars=0.0)
+    try:
+        answer = await ask_again(endpoint, body, asked)
+        known = answer.tokens or Tokens()
+        cost = Cost(endpoint.dollars(answer.tokens), known, requests=1, unreported=int(answer.tokens is None))
+        return answer
+    except RequestFailed as failed:
+        if failed.tokens is not None:
+            cost = Cost(endpoint.dollars(failed.tokens), failed.tokens, requests=1)
+        raise
+    finally:
+        spend(replace(cost, retried=asked.retried, seconds=asked.seconds))
 
 
 async def close_clients() -> None:
@@ -368,5 +388,6 @@ __all__ = [
     "ask_again",
     "close_clients",
     "need_openai",
+    "paid_ask",
     "read_tokens",
 ]
