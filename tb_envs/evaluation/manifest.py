@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from tb_envs import __version__
 from tb_envs.errors import UsageError
+from tb_envs.evaluation.planning import describe_judge, describe_user
 from tb_envs.evaluation.rows import FILE as ROWS
 from tb_envs.grading.verdict import GRADER
 from tb_envs.settings import Settings
@@ -69,8 +70,8 @@ def build_manifest(
         "limits": vars(settings.limits),
         "knobs": settings.knobs.to_json(),
         "backend": plain(settings.backend),
-        "user": plain(settings.user),
-        "judge": plain(settings.judge),
+        "user": plain(describe_user(settings)),
+        "judge": plain(describe_judge(settings)),
         "faults": plain(settings.faults),
         "domains": {
             name: {

@@ -32,7 +32,6 @@ class Meter:
         grading: seconds spent on verdicts, a judge's model left out.
         malformed: turns that could not be read as an action, in this try.
         wrote: what those turns were, by their place in the messages.
-        user_faults: answers of a customer's model that its guards threw away, in this try.
     """
 
     task_id: str
@@ -45,11 +44,10 @@ class Meter:
     grading: float = 0.0
     malformed: int = 0
     wrote: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    user_faults: int = 0
 
     def next_try(self) -> None:
         """Forget what belongs to the try that a system error ended, and keep what it took."""
-        self.malformed = self.user_faults = 0
+        self.malformed = 0
         self.wrote = []
 
     def answered(self, tokens: Tokens | None) -> None:

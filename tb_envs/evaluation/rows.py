@@ -104,7 +104,7 @@ def build_row(
         "tool_calls": episode.tool_calls,
         "tool_errors": sum(event.kind == "result" and not event.ok for event in episode.log),
         "malformed": meter.malformed,
-        "user_faults": meter.user_faults,
+        "user_faults": episode.user_faults,
         "messages": record["messages"],
         "wrote": meter.wrote,
         "log": record["log"],

@@ -28,6 +28,7 @@ from tb_envs.evaluation.pacing import LONGEST, Breaker, CampaignStopped
 from tb_envs.evaluation.players import AgentBroke, Answer, Player
 from tb_envs.evaluation.rows import FILE, Appender, Key, build_row, read_rows
 from tb_envs.evaluation.running import Running
+from tb_envs.openai_client import close_clients
 from tb_envs.settings import Settings
 from tb_envs.task import Task, get_task
 
@@ -41,6 +42,7 @@ class Attempted(Episode):
     async def end(self, by: str) -> None:
         """End the talk for this reason and judge what the records say."""
         self._end(by)
+        await self.finish()  # where a judge has to be asked
 
     def break_off(self, error: Exception) -> None:
         """End it without a verdict, because the agent's endpoint or model broke."""
@@ -151,6 +153,7 @@ async def run_campaign(campaign: Campaign, running: Running) -> None:
     finally:
         appender.close()
         await campaign.player.close()
+        await close_clients()
 
 
 def _planned(campaign: Campaign) -> Iterator[Key]:

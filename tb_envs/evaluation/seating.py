@@ -103,7 +103,9 @@ def describe(asked: Asked) -> dict[str, Any]:
     if asked.kind == "callable":
         load_callable(asked.agent)
     if asked.kind == "chat":
-        said["base_url"] = asked.endpoint().base_url
+        endpoint = asked.endpoint()
+        endpoint.key()  # a variable that was named and is not set is told now
+        said["base_url"] = endpoint.base_url
     if asked.kind == "local":
         said["weights"] = importlib.import_module(LOCAL).describe(asked.model)
     if asked.model:
@@ -128,6 +130,5 @@ def _model(asked: Asked, concurrency: int, breaker: Breaker) -> Model:
     from tb_envs.evaluation.chat import ChatModel
 
     endpoint = asked.endpoint()
-    endpoint.key()  # a variable that was named and is not set is told now
     gate = Gate(concurrency, asked.first_wait)
     return ChatModel(endpoint, gate, breaker, first_wait=asked.first_wait, send_seed=asked.send_seed)
