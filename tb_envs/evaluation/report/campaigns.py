@@ -57,6 +57,7 @@ class Campaign:
         self.attempts: dict[Key, Attempt] = {}
         self._replaced: list[dict[str, Any]] = []
         self._size = -1
+        self._summary: dict[str, Any] | None = None
 
     @property
     def name(self) -> str:
@@ -80,7 +81,7 @@ class Campaign:
             known = self.attempts.get(key)
             if known is None or known.place != rows.places[key]:
                 row = rows.row(*key)
-                self.attempts[key] = Attempt(key, rows.places[key], row)
+                self.attempts[key], self._summary = Attempt(key, rows.places[key], row), None
                 yield self.attempts[key], row
         self._size = size
 
@@ -103,12 +104,14 @@ class Campaign:
 
     def summary(self) -> dict[str, Any]:
         """The campaign in numbers, as far as it was read; keys as of `tb_envs.evaluation.summary`."""
-        return summarize(
-            [*self._replaced, *(attempt.row for attempt in self.attempts.values())],
-            knobs=self.manifest["knobs"],
-            planned=self.planned,
-            excluded=Counter(self.manifest["excluded"].values()),
-        )
+        if self._summary is None:
+            self._summary = summarize(
+                [*self._replaced, *(attempt.row for attempt in self.attempts.values())],
+                knobs=self.manifest["knobs"],
+                planned=self.planned,
+                excluded=Counter(self.manifest["excluded"].values()),
+            )
+        return self._summary
 
 
 def slim(row: Mapping[str, Any]) -> dict[str, Any]:

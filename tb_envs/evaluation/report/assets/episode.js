@@ -117,7 +117,7 @@ function verdict(episode, entry) {
     h("span", { class: `badge ${check.passed ? "success" : "failure"}` }, check.name), " ", h("small", {}, check.kind === "earned" ? "had to happen" : "had to hold"),
     h("p", {}, h("b", {}, "expected"), h("span", {}, check.expected)), h("p", {}, h("b", {}, "found"), h("span", {}, check.found)));
   return h("section", { class: "side", "aria-label": "Verdict" }, h("h3", {}, "Verdict"), h("p", { class: "verdict" }, words_),
-    failed.map(one), passed.length ? h("details", { open: failed.length === 0 && passed.length < 7 }, h("summary", {}, `${plural(passed.length, "check")} passed`), passed.map(one)) : null);
+    failed.map(one), passed.length ? h("details", { open: failed.length === 0 && passed.length < 7 }, h("summary", {}, failed.length ? `${plural(passed.length, "check")} passed` : "the checks"), passed.map(one)) : null);
 }
 
 function facts(episode, entry) {
@@ -131,7 +131,7 @@ function facts(episode, entry) {
     ...Object.entries(rest).filter(([, value]) => value !== "").map(([name, value]) => [name.replaceAll("_", " "), isPlain(value) ? plain(value) : readable(value)]),
   ];
   const settings = data.about.runs[entry.run].settings;
-  return h("section", { class: "side", "aria-label": "Figures and settings" }, h("h3", {}, "Figures and settings"),
+  return h("section", { class: "side figures", "aria-label": "Figures and settings" }, h("h3", {}, "Figures and settings"),
     h("details", {}, h("summary", {}, "This attempt"), h("dl", { class: "pairs" }, lines.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]))),
     h("details", {}, h("summary", {}, "The run"), h("div", { class: "value" }, readable(settings))));
 }
