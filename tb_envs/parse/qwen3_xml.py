@@ -2,7 +2,7 @@ r"""Tool calls in tags, as Qwen3-Coder and Qwen3.5 and later write them.
 
 ``<tool_call>\n<function=NAME>\n<parameter=KEY>\nVALUE\n</parameter>\n</function>\n</tool_call>``. Values are text
 over any number of lines, without types and without escapes, so they are cast by the tool's schema
-(`tb_trainer.parse.cast`). A value ends at the first ``</parameter>`` that another parameter or the function's end
+(`tb_envs.parse.cast`). A value ends at the first ``</parameter>`` that another parameter or the function's end
 follows. Written are texts as they are and everything else as JSON, as Qwen3.6's and Qwen3.8's templates do (older ones
 write ``True`` and ``None``, which are read, too).
 """
@@ -13,9 +13,9 @@ import re
 from collections.abc import Sequence
 
 from tb_envs.actions import ToolCall
-from tb_trainer.parse.cast import cast_arguments
-from tb_trainer.parse.reading import as_text, skip
-from tb_trainer.parse.turn import Call, Malformed, Tools
+from tb_envs.parse.cast import cast_arguments
+from tb_envs.parse.reading import as_text, skip
+from tb_envs.parse.turn import Call, Malformed, Tools
 
 OPEN, CLOSE = "<tool_call>", "</tool_call>"
 FUNCTION, END = "<function=", "</function>"

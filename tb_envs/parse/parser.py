@@ -14,10 +14,10 @@ from typing import Any
 
 from tb_envs.actions import Turn, looks_like_call, parse_action
 from tb_envs.errors import UsageError
-from tb_trainer.parse.cast import cast_arguments
-from tb_trainer.parse.families import FAMILIES
-from tb_trainer.parse.reading import BLANK, as_text, skip
-from tb_trainer.parse.turn import AssistantTurn, Call, Malformed, OnlyThought, Tools
+from tb_envs.parse.cast import cast_arguments
+from tb_envs.parse.families import FAMILIES
+from tb_envs.parse.reading import BLANK, as_text, skip
+from tb_envs.parse.turn import AssistantTurn, Call, Malformed, OnlyThought, Tools
 
 THOUGHTS = {"<think>": "</think>", "[THINK]": "[/THINK]"}
 """Tags around a thought: Qwen's (and most others'), Magistral's."""
@@ -35,7 +35,7 @@ class Parser:
     """Reads and writes the turns of one family of models.
 
     Args:
-        family: a name of `tb_trainer.parse.families.FAMILIES`.
+        family: a name of `tb_envs.parse.families.FAMILIES`.
         inside: the tag that ends a thought which the prompt has opened; empty if it opens none.
         lead: what is written before an answer without a thought, e.g. an empty thought; a thought is put into it.
         special: texts of the tokenizer's special tokens, which never become visible.

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from tb_envs.actions import Turn
-from tb_trainer.parse.families import FAMILIES, family_of
-from tb_trainer.parse.parser import THOUGHTS, Parser
-from tb_trainer.parse.turn import AssistantTurn, Malformed, Tools
+from tb_envs.parse.families import FAMILIES, family_of
+from tb_envs.parse.parser import THOUGHTS, Parser
+from tb_envs.parse.turn import AssistantTurn, Malformed, Tools
 
 __all__ = ["FAMILIES", "THOUGHTS", "AssistantTurn", "Malformed", "Parser", "Tools", "action_of", "family_of", "text_of"]
 
