@@ -17,6 +17,7 @@ from statistics import mean
 from typing import Any
 
 from tb_envs.agents import BUILT_IN, make_agent
+from tb_envs.cli.models import part_options
 from tb_envs.cli.parser import Parser, amounts, knobs_option, limits_option, whole
 from tb_envs.cli.screen import Screen, percent, print_json, progress, screen, table
 from tb_envs.cli.selection import select, task_options
@@ -39,7 +40,12 @@ def main(argv: list[str]) -> int:
         sys.path.insert(0, os.getcwd())
     make_agent(args.agent)
     settings = Settings(
-        limits=Limits.of(args.limits), faults=args.faults or None, trace_dir=args.traces, knobs=args.knobs
+        limits=Limits.of(args.limits),
+        faults=args.faults or None,
+        trace_dir=args.traces,
+        knobs=args.knobs,
+        user=args.user,
+        judge=args.judge,
     )
     ids = select(args)
     summary = RunSummary()
@@ -91,6 +97,7 @@ def _parser() -> Parser:
     )
     limits_option(parser)
     knobs_option(parser)
+    part_options(parser)
     parser.add_argument(
         "--retries", type=whole(0), default=RETRIES, metavar="N", help=f"after a system error (default: {RETRIES})"
     )

@@ -172,15 +172,13 @@ def _respelled(text: str, value: str) -> str:
                 text = text[: found.start] + value + text[found.end :]
         return text
     letters = "".join(filter(str.isalnum, value))
-    if (
-        len(letters) < LONG
-        or not any(map(str.isdigit, letters))
-        or len(own) > 1
-        or (own and own[0].form in ("time", "amount"))
-    ):
-        return text
-    spread = r"[\s().\-–/_#]{0,2}".join(map(re.escape, letters))
-    edge = r"\(?\+?" if value[0] == "+" else ""
     if own and own[0].form == "email":
         spread = re.escape(value)
-    return re.sub(rf"(?<![\w]){edge}\(?{spread}(?!\w)", lambda _: value, text, flags=re.IGNORECASE)
+    elif len(letters) < LONG or not any(map(str.isdigit, letters)) or len(own) > 1:
+        return text
+    elif own and own[0].form in ("time", "amount"):
+        return text
+    else:
+        spread = r"\(?" + r"[\s().\-–/_#]{0,2}".join(map(re.escape, letters))
+    edge = r"\(?\+?" if value[0] == "+" else ""
+    return re.sub(rf"(?<!\w){edge}{spread}(?!\w)", lambda _: value, text, flags=re.IGNORECASE)
