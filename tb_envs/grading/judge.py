@@ -50,7 +50,7 @@ class Judge:
 
     Args:
         endpoint: where it is asked.
-        cache: a file of its answers, shared by all who name it.
+        cache: a file of its answers, shared by all who name it; without one nothing is kept.
     """
 
     def __init__(self, endpoint: Endpoint, cache: str | None = None) -> None:
@@ -156,15 +156,17 @@ def _messages(criteria: Sequence[Judged], log: Sequence[Event]) -> list[dict[str
     return [{"role": "system", "content": _RULES}, {"role": "user", "content": asked}]
 
 
-_caches: dict[Path | None, dict[str, list[Judgement]]] = {}
-"""File → answers by key; without a file, those of this process."""
+_caches: dict[Path, dict[str, list[Judgement]]] = {}
+"""File → answers by key, read once in a process."""
 
 
 def _kept(path: Path | None) -> dict[str, list[Judgement]]:
+    if path is None:
+        return {}
     kept = _caches.get(path)
     if kept is None:
         kept = _caches[path] = {}
-        for row in read_lines(path) if path is not None else ():
+        for row in read_lines(path):
             if row.get("v") == VERSION:
                 kept[row["key"]] = [Judgement(answer["true"], answer["because"]) for answer in row["answers"]]
     return kept

@@ -174,11 +174,14 @@ def _respelled(text: str, value: str) -> str:
     letters = "".join(filter(str.isalnum, value))
     if own and own[0].form == "email":
         spread = re.escape(value)
-    elif len(letters) < LONG or not any(map(str.isdigit, letters)) or len(own) > 1:
-        return text
-    elif own and own[0].form in ("time", "amount"):
+    elif _loose(own) or len(letters) < LONG or not any(map(str.isdigit, letters)):
         return text
     else:
         spread = r"\(?" + r"[\s().\-–/_#]{0,2}".join(map(re.escape, letters))
     edge = r"\(?\+?" if value[0] == "+" else ""
     return re.sub(rf"(?<!\w){edge}{spread}(?!\w)", lambda _: value, text, flags=re.IGNORECASE)
+
+
+def _loose(own: list[Spotted]) -> bool:
+    """Whether other spellings are left as they are: of a span of dates, of times and of amounts."""
+    return len(own) > 1 or any(value.form in ("time", "amount") for value in own)
