@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, cast
+from urllib.request import getproxies
 from weakref import WeakKeyDictionary
 
 from tb_envs.costs import Cost, Tokens
@@ -209,10 +210,14 @@ class _Kept:
     def __init__(self) -> None:
         import httpx2
 
+        from tb_envs.connections import SpreadTransport
+
+        limits = httpx2.Limits(max_connections=None, max_keepalive_connections=512, keepalive_expiry=30.0)
         self.http: AsyncClient = httpx2.AsyncClient(
+            transport=None if getproxies() else SpreadTransport(_tls(), limits),  # a proxy's is made by the client
             verify=_tls(),
             follow_redirects=False,  # a key goes where it was meant to go, and nowhere else
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=512, keepalive_expiry=30.0),
+            limits=limits,
         )
         self.clients: dict[tuple[str, str], AsyncOpenAI] = {}
 

@@ -75,7 +75,7 @@ class ChatDouble:
 
     Args:
         seed: of the campaign that will ask, to know its attempts by.
-        think: seconds that each answer takes.
+        think: seconds that each answer takes; then its message says how long it really ``took``.
     """
 
     def __init__(self, seed: int = 0, think: float = 0.0) -> None:
@@ -195,11 +195,10 @@ class ChatDouble:
         if turns is None:
             return _http(404, {"error": {"message": f"no script for {messages[1]['content'][:60]!r}"}})
         message = turns[turn] if turn < len(turns) else called("end_conversation", '{"summary": "Done."}', turn)
-        data = json.dumps(_completion(body, message)).encode()
-        left = self.think - (time.perf_counter() - began)
-        if left > 0:
-            await asyncio.sleep(left)
-        return _http(200, data, {"x-took": f"{time.perf_counter() - began:.6f}"})
+        if self.think:
+            await asyncio.sleep(max(0.0, self.think - (time.perf_counter() - began)))
+            message = {**message, "took": time.perf_counter() - began}
+        return _http(200, _completion(body, message))
 
     def _trouble(self, task_id: str, attempt: int, turn: int) -> str:
         words = self.trouble.get((task_id, turn), [])
@@ -267,7 +266,7 @@ def _http(status: int, body: Any, headers: dict[str, str] | None = None) -> byte
 
 
 def main() -> None:
-    """Serve references of a suite until the process ends; prints the address."""
+    """Serve references until the process ends; prints the address."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--tasks", nargs="+", required=True)
     parser.add_argument("--think", type=float, default=0.0)
