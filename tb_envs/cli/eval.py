@@ -29,7 +29,7 @@ from tb_envs.evaluation.prices import Prices, read_prices
 from tb_envs.evaluation.rows import read_rows
 from tb_envs.evaluation.runner import Campaign, run_campaign
 from tb_envs.evaluation.running import Running
-from tb_envs.evaluation.seating import Asked, describe, open_player
+from tb_envs.evaluation.seating import Asked, describe, on_this_machine, open_player
 from tb_envs.limits import Limits
 from tb_envs.settings import Settings
 from tb_envs.task import get_task
@@ -75,7 +75,7 @@ class Plan:
 
 def _asked(args: Namespace) -> Asked:
     base_url = args.base_url
-    if args.model and not base_url and not os.path.exists(args.model):
+    if args.model and not base_url and not on_this_machine(args.model):
         base_url = os.environ.get("OPENAI_BASE_URL", "")
     return Asked(
         agent=args.agent,

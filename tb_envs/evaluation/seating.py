@@ -64,7 +64,7 @@ class Asked:
                 raise UsageError(f"--sampling cannot set {name!r}, which the campaign sets itself{hint}")
         if self.agent and (self.sampling or self.base_url or self.send_seed or self.context.rule != "none"):
             raise UsageError("--sampling, --base-url, --send-seed and --context are for models; --agent takes none")
-        if self.kind == "local" and not os.path.exists(self.model):
+        if self.kind == "local" and not on_this_machine(self.model):
             raise UsageError(
                 f"--model {self.model!r} is no path on this machine; for a model behind an endpoint give --base-url URL"
             )
@@ -91,6 +91,11 @@ class Asked:
             api_key_env=self.api_key_env,
             extra=self.sampling,
         )
+
+
+def on_this_machine(model: str) -> bool:
+    """Whether a model's name is a path here, or ``gguf:PACKAGE``."""
+    return model.startswith("gguf:") or os.path.exists(model)
 
 
 def describe(asked: Asked) -> dict[str, Any]:
