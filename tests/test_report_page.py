@@ -29,7 +29,7 @@ from tb_envs.cli import main as tbx
 from tb_envs.cli.compare import compare_folders
 from tb_envs.evaluation.report.campaigns import Campaign
 from tb_envs.evaluation.report.charts import Point, Series, line_chart
-from tb_envs.evaluation.report.episodes import changes, steps
+from tb_envs.evaluation.report.episodes import changes, steps, wrong_rows
 from tb_envs.evaluation.view import Live, make_server
 from tb_envs.registration import load_domain
 
@@ -162,7 +162,7 @@ def _same_talk(shown: list[dict[str, Any]], row: dict[str, Any]) -> None:
     assert [step["n"] for step in shown if "n" in step] == numbers
 
 
-def test_calls_after_the_end_are_shown_as_not_carried_out() -> None:
+def test_calls_after_the_end_and_a_judge_s_answers_are_shown() -> None:
     call = {"id": "a", "function": {"name": "end_conversation", "arguments": "{}"}}
     late = {"id": "b", "function": {"name": "refund", "arguments": "{}"}}
     row = {
@@ -174,17 +174,37 @@ def test_calls_after_the_end_are_shown_as_not_carried_out() -> None:
         ],
         "wrote": [],
         "log": [
-            {"kind": "heard", "text": "Hello"},
+            {"kind": "heard", "text": "Hello", "data": {"acts": [], "faults": ["early_goodbye"]}},
             {"kind": "call", "call": 1, "name": "end_conversation"},
             {"kind": "result", "call": 1, "ok": True},
+            {"kind": "ended", "name": "agent"},
+            {"kind": "judged", "text": "It did.", "data": {"criterion": "It said goodbye.", "true": True}},
         ],
     }
     assert steps(row) == [
-        {"k": "customer", "t": "Hello"},
+        {"k": "customer", "t": "Hello", "faults": ["early_goodbye"]},
         {"k": "aside", "t": "thinking"},
         {"k": "call", "name": "end_conversation", "args": "{}", "r": "{}", "ok": True, "n": 1},
         {"k": "call", "name": "refund", "args": "{}", "r": "refused", "ok": False},
+        {"k": "judged", "t": "It said goodbye. Yes: It did."},
     ]
+
+
+def test_what_a_failed_check_names_is_marked() -> None:
+    def row(*failed: tuple[str, str]) -> dict[str, Any]:
+        checks = [{"name": "x", "kind": "guard", "passed": False, "expected": a, "found": b} for a, b in failed]
+        rows = [{"kind": "row", "data": {"table": "stays", "key": key}} for key in ("BK-1", "BK-12", "BK-2")]
+        return {"verdict": {"checks": checks}, "log": [*rows, {"kind": "ended"}]}
+
+    columns = {"stays": ("id", "status", "total", "due")}
+    changed = row(("stays BK-12 ends with total = 5", "total is 6; due became 'x' (was 'y')"))
+    assert wrong_rows(changed, columns) == {("stays", "BK-12"): ["total", "due"]}
+    stray = row(("nothing else changes", "stays BK-1: status 'a' → 'b', due 1 → 2; stays BK-2: total 1 → 2"))
+    assert wrong_rows(stray, columns) == {("stays", "BK-1"): ["status", "due"], ("stays", "BK-2"): ["total"]}
+    created = row(("a new row in stays with status = 'open'", "stays BK-1, but status is 'closed'"))
+    assert wrong_rows(created, columns) == {("stays", "BK-1"): ["status"]}
+    assert wrong_rows(created, {}) == {("stays", "BK-1"): []}
+    assert wrong_rows(row(("hand_over happens", "it did not")), columns) == {}
 
 
 def test_the_file_loads_nothing_and_its_numbers_are_the_summary_s(reports: Reports) -> None:

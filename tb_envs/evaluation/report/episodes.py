@@ -15,7 +15,8 @@ Shown = dict[str, Any]
 
 LARGE = ("messages", "wrote", "log", "verdict")
 """Keys of a row that are shown as something else than facts."""
-_BLAMED = r"(?<![\w-]){column} (?:is|became|passed through) "
+_BLAMED = r"(?<![\w-]){column} (?:is |became |passed through |[^,]*→ )"
+"""How a check's words speak of a column that is wrong; as of `tb_envs.grading.grade`."""
 
 
 def episode_of(row: Row, columns: Mapping[str, Sequence[str]]) -> Shown:
@@ -45,8 +46,8 @@ def failed(row: Row) -> list[Mapping[str, Any]]:
 
 
 def steps(row: Row) -> list[Shown]:
-    """What was said, heard, called and answered, in order; a call carries its result."""
-    heard = iter([event["text"] for event in row["log"] if event["kind"] == "heard"])
+    """What was said, heard, called and answered, in order; a call carries its result. A judge's answers come last."""
+    heard = iter([event for event in row["log"] if event["kind"] == "heard"])
     carried_out = iter([event for event in row["log"] if event["kind"] == "result"])
     unread = {note["message"]: note["text"] for note in row.get("wrote") or ()}
     out: list[Shown] = []
@@ -56,9 +57,12 @@ def steps(row: Row) -> list[Shown]:
         content = message.get("content") or ""
         match message["role"]:
             case "user":
-                spoken = content == next_heard
-                next_heard = next(heard, None) if spoken else next_heard
-                out.append({"k": "customer" if spoken else "notice", "t": content})
+                if next_heard is None or content != next_heard["text"]:
+                    out.append({"k": "notice", "t": content})
+                    continue
+                faults = next_heard["data"].get("faults")
+                out.append({"k": "customer", "t": content} | ({"faults": faults} if faults else {}))
+                next_heard = next(heard, None)
             case "assistant" if place in unread:
                 out.append({"k": "unread", "t": unread[place]})
             case "assistant" if message.get("tool_calls"):
@@ -75,7 +79,14 @@ def steps(row: Row) -> list[Shown]:
                 step |= {"r": content, "ok": bool(event and event["ok"])} | ({"n": event["call"]} if event else {})
             case _:
                 out.append({"k": "notice", "t": content})
-    return out
+    return out + [_judged(event) for event in row["log"] if event["kind"] == "judged"]
+
+
+def _judged(event: Mapping[str, Any]) -> Shown:
+    return {
+        "k": "judged",
+        "t": f"{event['data']['criterion']} {'Yes' if event['data']['true'] else 'No'}: {event['text']}",
+    }
 
 
 def _call(function: Mapping[str, Any]) -> Shown:
@@ -98,7 +109,7 @@ def wrong_rows(row: Row, columns: Mapping[str, Sequence[str]]) -> dict[tuple[str
     found: dict[tuple[str, str], list[str]] = {}
     for table, key in touched:
         named = re.compile(rf"(?<![\w-]){re.escape(table)} {re.escape(key)}(?![\w-])")
-        about = [c["found"] for c in wanting if named.search(c["found"]) or named.match(c["expected"])]
+        about = [words for check in wanting if (words := _words_on(named, check)) is not None]
         if about:
             found[table, key] = [
                 name
@@ -106,6 +117,14 @@ def wrong_rows(row: Row, columns: Mapping[str, Sequence[str]]) -> dict[tuple[str
                 if any(re.search(_BLAMED.format(column=re.escape(name)), words) for words in about)
             ]
     return found
+
+
+def _words_on(named: re.Pattern[str], check: Mapping[str, Any]) -> str | None:
+    """What a failed check found at a row; None if it is about others."""
+    if named.match(check["expected"]):
+        return check["found"]
+    at = named.search(check["found"])
+    return check["found"][at.start() :].partition("; ")[0] if at else None
 
 
 def _is_row(event: Mapping[str, Any]) -> bool:

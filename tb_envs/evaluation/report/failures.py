@@ -33,13 +33,13 @@ ENDS = {
 def section(run: Run, runs: Sequence[Run]) -> list[Html]:
     """All of it for one run."""
     attempts = list(run.campaign.attempts.values())
-    counted = [one for one in attempts if not one.row["outcome"].startswith("error:")]
+    counted = counted_of(run)
     if not attempts:
         return [el("p", "No attempts yet.", class_="dim")]
     only = {"run": run.name} if len(runs) > 1 else {}
     parts = [
         el("h3", run.name) if len(runs) > 1 else None,
-        _stack(counted),
+        stack(run),
         el(
             "div",
             _checks(run, only),
@@ -54,8 +54,16 @@ def section(run: Run, runs: Sequence[Run]) -> list[Html]:
     return [part for part in parts if part]
 
 
-def _stack(counted: Sequence[Attempt]) -> Html:
-    """Counted attempts in one bar, split by what came of them."""
+def counted_of(run: Run) -> list[Attempt]:
+    """The attempts of a run, system errors left out."""
+    return [one for one in run.campaign.attempts.values() if not one.row["outcome"].startswith("error:")]
+
+
+def stack(run: Run) -> Html:
+    """Counted attempts in one bar, split by what came of them; nothing where there are none."""
+    counted = counted_of(run)
+    if not counted:
+        return Html("")
     kinds = Counter(one.reason.kind for one in counted)
     numbers = (kinds[""], *(kinds[reason] for reason in REASONS))
     total, at, drawn = max(1, len(counted)), 0.0, list[Html]()

@@ -7,6 +7,7 @@ from typing import Any
 
 from tb_envs.evaluation.report.campaigns import Run
 from tb_envs.evaluation.report.charts import Point, Series, bar_chart, key, line_chart
+from tb_envs.evaluation.report.failures import stack
 from tb_envs.evaluation.report.markup import NOTHING, Html, el, percent
 from tb_envs.evaluation.report.words import dollars, estimate, find, plural, span, table, whole
 
@@ -49,6 +50,7 @@ def _card(at: int, run: Run) -> Html:
         el("p", percent(first["estimate"]) if first else NOTHING, el("small", f"pass@1 · {limits}"), class_="big"),
         _scale(first, floor, ceiling) if first else None,
         el("dl", (el("div", el("dt", name), el("dd", value)) for name, value in facts), class_="trio"),
+        stack(run),
         class_="card",
         aria_label=run.name,
     )

@@ -24,7 +24,7 @@ from tb_envs.evaluation.report.settings import settings
 from tb_envs.evaluation.report.words import plural
 
 GENERATOR = "tbx report"
-SCRIPTS = ("data.js", "list.js", "episode.js", "start.js")
+SCRIPTS = ("data.js", "words.js", "list.js", "talk.js", "records.js", "episode.js", "address.js", "start.js")
 """In this order, one script."""
 SECTIONS = {
     "headline": "Results",
@@ -154,16 +154,16 @@ def _who(runs: Sequence[Run]) -> Html:
     lines: list[Html] = []
     for run in runs:
         found = run.campaign.manifest
-        agent, user = found["agent"], found["user"]
-        customer = user if isinstance(user, str) else user.get("kind", "")
+        agent, user, judge = found["agent"], found["user"], found["judge"]
         told = [
             f"agent {agent.get('name', '')} ({agent.get('kind', '')})",
             f"{plural(len(found['tasks']), 'task')} × {plural(found['attempts'], 'attempt')}",
-            f"{customer} customer",
+            f"{user['kind']} customer {user.get('model', '')}".rstrip(),
+            *([f"judge {judge.get('model', '')}"] if judge else []),
             ", ".join(found["domains"]),
         ]
         lines.append(el("span", f"{run.name}: " if len(runs) > 1 else "", " · ".join(told), el("br")))
-    return el("p", lines, class_="dim")
+    return el("p", lines, class_="dim full")
 
 
 def _episodes() -> Html:

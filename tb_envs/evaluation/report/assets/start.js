@@ -1,19 +1,32 @@
 // Puts the page together, and keeps it up to date where a server is behind it.
 
 const THEMES = ["auto", "light", "dark"];
+const root = document.documentElement;
+
+// A page from disk may have no storage.
+function stored(name) {
+  try {
+    if (name !== undefined) localStorage.setItem("theme", name);
+    return localStorage.getItem("theme");
+  } catch {
+    return null;
+  }
+}
+
 function theme(name) {
-  document.documentElement.dataset.theme = name;
+  root.dataset.theme = name;
   $("theme").textContent = `Theme: ${name}`;
-  try { localStorage.setItem("theme", name); } catch { /* a page from disk may have no storage */ }
 }
 
-function stored() {
-  try { return localStorage.getItem("theme"); } catch { return null; }
+function nextTheme() {
+  const name = THEMES[(THEMES.indexOf(root.dataset.theme) + 1) % THEMES.length];
+  stored(name);
+  theme(name);
 }
 
-let seen = { next: 0, version: "" };
+const seen = { next: 0, version: "" };
 
-// Asks for what is new. The numbers are exchanged whole, opened folds stay open; an opened episode is not touched.
+// Asks for what is new, over and over. The numbers are exchanged whole; an opened episode is not touched.
 async function poll() {
   try {
     const answer = await fetch(`state?${new URLSearchParams({ after: seen.next, version: seen.version })}`);
@@ -21,16 +34,12 @@ async function poll() {
     const state = await answer.json();
     Object.assign(data.tasks, state.tasks);
     take(state.entries);
-    if (state.numbers !== null) {
-      const open = new Set([...document.querySelectorAll("#numbers details[open] > summary")].map((one) => one.textContent));
-      $("numbers").innerHTML = state.numbers; // written by `markup`, which escapes all that it did not make
-      for (const one of document.querySelectorAll("#numbers details > summary")) if (open.has(one.textContent)) one.parentElement.open = true;
-    }
+    if (state.numbers !== null) exchange(state.numbers);
     if (state.entries.length) {
-      if (!$("filters").contains(document.activeElement) || document.activeElement.tagName === "INPUT") drawFilters();
+      if (!document.activeElement?.matches("#filters select")) drawFilters(); // an open menu would close
       drawList();
     }
-    seen = { next: state.next, version: state.version };
+    Object.assign(seen, { next: state.next, version: state.version });
     $("live").textContent = state.done ? "finished" : `live: ${state.progress}`;
   } catch (error) {
     $("live").textContent = `not live: ${error.message}`;
@@ -38,34 +47,49 @@ async function poll() {
   setTimeout(poll, data.about.live * 1000);
 }
 
+// New numbers in place of the old ones; what was folded open stays open.
+function exchange(numbers) {
+  const titles = (query) => [...document.querySelectorAll(`#numbers ${query} > summary`)];
+  const open = new Set(titles("details[open]").map((title) => title.textContent));
+  $("numbers").innerHTML = numbers; // made by the server's `markup`, which escapes all that it did not make itself
+  for (const title of titles("details")) if (open.has(title.textContent)) title.parentElement.open = true;
+}
+
+function listen() {
+  $("theme").addEventListener("click", nextTheme);
+  $("previous").addEventListener("click", () => turn(-1));
+  $("next").addEventListener("click", () => turn(1));
+  $("clear").addEventListener("click", () => {
+    view.filters = {};
+    filter({});
+    drawFilters();
+  });
+  $("before").addEventListener("click", () => step(-1));
+  $("after").addEventListener("click", () => step(1));
+  $("close").addEventListener("click", () => dialog().close());
+  dialog().addEventListener("close", closed);
+  dialog().addEventListener("click", (event) => event.target === dialog() && dialog().close()); // beside it
+  dialog().addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "j") step(1);
+    if (event.key === "k") step(-1);
+  });
+  addEventListener("hashchange", follow);
+}
+
 async function start() {
   theme(THEMES.includes(stored()) ? stored() : "auto");
-  $("theme").addEventListener("click", () => theme(THEMES[(THEMES.indexOf(document.documentElement.dataset.theme) + 1) % THEMES.length]));
   data.about = await unpack("about");
+  listen();
   if (data.about.live) await poll();
   else {
     const listed = await unpack("entries");
     data.tasks = listed.tasks;
     take(listed.entries);
   }
-  $("previous").addEventListener("click", () => turn(-1));
-  $("next").addEventListener("click", () => turn(1));
-  $("clear").addEventListener("click", () => { view.filters = {}; filter({}); drawFilters(); });
-  $("before").addEventListener("click", () => step(-1));
-  $("after").addEventListener("click", () => step(1));
-  $("close").addEventListener("click", () => dialog().close());
-  dialog().addEventListener("close", closed);
-  dialog().addEventListener("click", (event) => { if (event.target === dialog()) dialog().close(); });
-  dialog().addEventListener("keydown", (event) => {
-    if (event.target.matches("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "j") step(1);
-    if (event.key === "k") step(-1);
-  });
-  addEventListener("hashchange", follow);
-  addEventListener("popstate", follow);
   drawFilters();
   drawList();
-  document.documentElement.dataset.ready = data.entries.length;
+  root.dataset.ready = data.entries.length;
   follow();
 }
 
