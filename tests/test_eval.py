@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import os
 import signal
@@ -17,6 +18,8 @@ from typing import Any
 
 import pytest
 from chat_double import ChatDouble, Message, called, said, turns_of, usage
+from llm_double import ModelDouble
+from test_llm_users import scripted_brain
 
 from tb_envs.authoring.rng import stable_seed
 from tb_envs.cli import main
@@ -26,7 +29,7 @@ from tb_envs.evaluation.context import LEFT_OUT, ContextRule
 from tb_envs.evaluation.pacing import KINDS_OF_TASK, SUSPECT, Gate
 from tb_envs.evaluation.prices import read_prices
 from tb_envs.evaluation.rows import FILE, KEYS, Appender, line_of, read_rows
-from tb_envs.task import get_task
+from tb_envs.task import Task, get_task
 from tb_envs.trace import episode_record
 
 FAMILIES = ("corporate_rate", "fresh_booking", "name_on_booking", "partner_booking", "pet_and_dates", "relocation")
@@ -359,12 +362,14 @@ def test_a_poisoned_task_is_an_error_of_its_own(double: ChatDouble, tbx: Eval, t
     for task_id in ids:
         double.plays(task_id, turns_of(task_id))
     double.trouble[ids[1], 1] = ["500!"]
+    double.keep = True
     argv = ("--model", "m", "--base-url", double.url, "--tasks", *ids, "--attempts", 4, "--out", tmp_path / "c")
-    more = ("--backoff", "0.3", "--max-errors", "3", "--concurrency", 2, "--retries", 2, "--request-retries", 0)
+    more = ("--backoff", "0.2", "--max-errors", "3", "--concurrency", 1, "--retries", 2, "--request-retries", 0)
     code, report, _ = tbx(*argv, *more)
     assert code == 0 and (report["summary"]["passed"], report["summary"]["system_errors"]) == (8, 4)
-    outcomes = [row["outcome"] for row in read_rows(tmp_path / "c")]
-    assert outcomes[-4:] == ["error:agent"] * 4, "an attempt that is tried again held up the others"
+    opening = read_rows(tmp_path / "c").row(ids[1], 0)["messages"][0]
+    failed = next(n for n, b in enumerate(double.bodies) if b["messages"][1] == opening and len(b["messages"]) > 2)
+    assert double.bodies[failed + 1]["messages"][1] != opening, "an attempt that is tried again held up the others"
     double.trouble.clear()
     asked = double.asked
     code, report, _ = tbx(*argv, *more)
@@ -388,6 +393,38 @@ def test_interrupted_it_keeps_every_row_and_says_how_to_go_on(double: ChatDouble
     assert "to go on: tbx eval --model m --base-url" in err and "Traceback" not in err
     again = start(double, tmp_path / "c", *more)
     assert again.wait(60) == 0 and len(read_rows(tmp_path / "c")) == 24
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_is_a_bar_in_a_terminal_and_a_line_now_and_then_in_a_log(
+    double: ChatDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for task_id in TASKS[:4]:
+        double.plays(task_id, turns_of(task_id))
+    double.trouble[TASKS[0], 3] = ["slow:0.6"]
+    double.trouble[TASKS[1], 1] = ["500!"]
+    (tmp_path / "prices.toml").write_text(PRICES)
+    argv = ["eval", "--model", "m", "--base-url", double.url, "--tasks", *TASKS[:4], "--attempts", "2", *FAST]
+    argv += ["--prices", str(tmp_path / "prices.toml"), "--retries", "0", "--request-retries", "0"]
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    assert main([*argv, "--out", str(tmp_path / "bar")]) == 0
+    shown = terminal.getvalue()
+    for part in ("/8", "pass@1 100.0 % [100–100]", "2 system errors", "tok/s", "$0.", " left"):
+        assert part in shown, part
+    out = capsys.readouterr().out
+    assert "m: pass@1 100.0 %" in out and "2 attempts ended in system errors" in out and "cost $" in out
+    monkeypatch.setattr("tb_envs.cli.campaign_bar.LINE_EVERY", 0.0)
+    log = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", log)
+    assert main([*argv, "--out", str(tmp_path / "log")]) == 0
+    lines = log.getvalue().splitlines()
+    assert len(lines) == 8 and lines[-1].startswith("m: 8/8 · pass@1 100.0 %")
 
 
 # -- other agents
@@ -584,3 +621,45 @@ def test_the_gate() -> None:
         assert gate.width == 8
 
     asyncio.run(crowd())
+
+
+# -- models beside the agent's
+
+
+def test_a_customers_model_is_recorded_and_the_campaign_played_again_without_it(tbx: Eval, tmp_path: Path) -> None:
+    task_id = "hotel/late_cancellation/0"
+    server = ModelDouble(scripted_brain(task_id)).start()
+    (tmp_path / "prices.toml").write_text(PRICES)
+    user = json.dumps({"kind": "llm", "model": "m", "base_url": server.url})
+    argv = ("--agent", "reference", "--tasks", task_id, "--attempts", 3, *FAST, "--prices", tmp_path / "prices.toml")
+    try:
+        code, report, err = tbx(*argv, "--user", user, "--out", tmp_path / "asked")
+    finally:
+        server.stop()
+    assert (code, err, report["summary"]["passed"]) == (0, "", 3)
+    asked = rows_of(tmp_path / "asked")
+    price = read_prices(tmp_path / "prices.toml")
+    for row in asked.values():
+        assert row["tokens"]["agent"] is None and row["tokens"]["user"]["input"] > 0
+        assert row["cost"] == {"agent": 0.0, "user": price.cost("m", row["tokens"]["user"]), "judge": 0.0}
+        assert 0 < row["seconds"]["user"] <= row["seconds"]["total"]
+    manifest = json.loads((tmp_path / "asked" / "campaign.json").read_text())
+    assert manifest["user"]["model"] == "m" and "record" not in manifest["user"]
+    recorded = json.dumps({"kind": "recorded", "path": str(tmp_path / "asked" / "user.jsonl")})
+    code, report, _ = tbx(*argv, "--user", recorded, "--out", tmp_path / "again")
+    again = rows_of(tmp_path / "again")
+    assert code == 0 and set(again) == set(asked)
+    for key, row in again.items():
+        assert {**row, "seconds": 0, "tokens": 0, "cost": 0} == {**asked[key], "seconds": 0, "tokens": 0, "cost": 0}
+
+
+def test_tasks_that_cannot_be_judged_are_left_out_and_counted(
+    tbx: Eval, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Task, "needs_judge", property(lambda task: task.id == TASKS[0]))
+    argv = ("--agent", "idle", "--attempts", 1, "--out", tmp_path / "c")
+    code, report, _ = tbx(*argv, "--tasks", *TASKS[:3])
+    assert code == 0 and report["summary"]["excluded"] == {"needs a judge, and none is given": 1}
+    assert {row["task_id"] for row in read_rows(tmp_path / "c")} == set(TASKS[1:3])
+    code, _, err = tbx(*argv, "--tasks", TASKS[0])
+    assert code == 2 and "none of the 1 tasks can be played: needs a judge" in err

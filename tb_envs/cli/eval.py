@@ -47,13 +47,14 @@ def main(argv: list[str]) -> int:
     command = shlex.join(["tbx", "eval", *argv])
     try:
         asyncio.run(_run(args, asked, plan, running))
+        report = _report(args, asked, plan, running, resumed)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"{_kept(running, plan)}; to go on: {command}") from None
     except CampaignStopped as stopped:
-        raise CampaignStopped(f"{stopped}. {_kept(running, plan)}; to go on: {command}") from None
+        limit = "--max-errors sets how many are too many"
+        raise CampaignStopped(f"{stopped}. {limit}. {_kept(running, plan)}; to go on: {command}") from None
     except UsageError as error:
         raise UsageError(f"{error}. {_kept(running, plan)}" if running.done else str(error)) from error
-    report = _report(args, asked, plan, running, resumed)
     if args.json:
         print_json(report)
     else:

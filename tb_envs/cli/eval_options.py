@@ -95,7 +95,7 @@ def eval_parser() -> Parser:
     how.add_argument("--retry-errors", action="store_true", help="play attempts again that ended as system errors")
     how.add_argument("--request-retries", type=whole(0), default=5, metavar="N", help="of a request (default: 5)")
     how.add_argument(
-        "--max-errors", type=whole(1), default=20, metavar="N", help="failures in a row that stop (default: 20)"
+        "--max-errors", type=whole(1), default=10, metavar="N", help="failures in a row that stop (default: 10)"
     )
     how.add_argument(
         "--timeout", type=_seconds, default=600.0, metavar="SECONDS", help="for one request (default: 600)"

@@ -78,8 +78,9 @@ class ChatModel:
                     meter.slowed += 1
                     self.gate.busy(began, failed.retry_after)
                     continue
-                self.gate.failed(meter.task_id, failed.retry_after)
                 self.breaker.failed(PART, meter.task_id, str(failed))
+                if failed.kind == "down":
+                    self.gate.failed(meter.task_id, failed.retry_after)
                 if failed.kind == "wrong" or tries >= self.endpoint.retries:
                     raise AgentBroke(str(failed)) from None
             finally:

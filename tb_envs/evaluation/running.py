@@ -67,7 +67,8 @@ class Running:
         """The mean over tasks of the share of attempts that succeeded, some seconds old at most; None before any."""
         now = time.monotonic()
         if now - self._interval[0] >= EVERY and self._tasks:
-            shares = {task: passed / tried for task, (tried, passed) in self._tasks.items()}
+            counts = list(self._tasks.items())  # a copy: the bar is drawn by a thread of its own
+            shares = {task: passed / tried for task, (tried, passed) in counts}
             self._interval = now, bootstrap_over_tasks(shares, draws=DRAWS)
         return self._interval[1]
 
