@@ -25,10 +25,12 @@ from tb_envs.authoring.rng import stable_seed
 from tb_envs.cli import main
 from tb_envs.episode import Episode, drive
 from tb_envs.errors import UsageError
+from tb_envs.evaluation.chat import _answer
 from tb_envs.evaluation.context import LEFT_OUT, ContextRule
 from tb_envs.evaluation.pacing import KINDS_OF_TASK, SUSPECT, Gate
 from tb_envs.evaluation.prices import read_prices
 from tb_envs.evaluation.rows import FILE, KEYS, Appender, line_of, read_rows
+from tb_envs.openai_client import Answer as Completion
 from tb_envs.task import Task, get_task
 from tb_envs.trace import episode_record
 
@@ -210,6 +212,23 @@ def test_every_row_is_right_whatever_the_server_does(double: ChatDouble, tbx: Ev
     assert {name: part["attempts"] for name, part in summary["ended_by"].items()}["refused"] == 4
     assert sum(row["seconds"]["slowed"] for row in rows.values()) == double.seen["429"]
     assert double.most_out <= 8
+
+
+@pytest.mark.parametrize(
+    ("content", "spoken"),
+    [
+        ("Hello.", "Hello."),
+        ("<think>\nhm\n</think>\n\nHello.", "\n\nHello."),
+        ("I should greet.\n</think>\nHello.", "\nHello."),
+        (" <think>a</think> <think>b</think>Hello.", "Hello."),
+        ("<think>never done", ""),
+        ("Say <think> or </think>", "Say <think> or </think>"),
+        (None, ""),
+    ],
+)
+def test_thoughts_are_not_spoken(content: str | None, spoken: str) -> None:
+    answer = _answer(Completion(said(content), "stop", None))
+    assert (answer.action, answer.written) == (spoken, content or "")
 
 
 # -- killed at any moment

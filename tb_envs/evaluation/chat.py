@@ -2,13 +2,15 @@
 
 Requests pass a `Gate` that all attempts share, so a busy server slows all of them and fails none. What fails for a
 while is asked again (`TRIES`); what stays broken is `AgentBroke`. A content filter's refusal and a talk that the model
-cannot hold end the attempt as its own doing. Nothing is sent that was not asked for: no temperature, no seed.
+cannot hold end the attempt as its own doing. Nothing is sent that was not asked for: no temperature, no seed. Thoughts
+that a server leaves in the text (`<think>…</think>`) are not said to the customer.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,6 +23,8 @@ from tb_envs.evaluation.players import AgentBroke, Answer
 from tb_envs.openai_client import Answer as Completion
 from tb_envs.openai_client import RequestFailed, ask, close_clients, need_openai
 
+_THOUGHTS = re.compile(r"\A(?:\s*<think>.*?(?:</think>|\Z))+|\A(?:(?!<think>).)*?</think>", re.DOTALL)
+"""At the beginning; the opening tag may be in the prompt, and the closing one lost where the answer was cut off."""
 PART = "requests to the agent's model"
 """What a breaker watches here."""
 
@@ -123,8 +127,8 @@ def _sent(message: Message) -> dict[str, Any]:
 def _answer(completion: Completion) -> Answer:
     """A completion as a turn: its calls as the model wrote them, else its text."""
     calls = completion.message.get("tool_calls")
+    text = _THOUGHTS.sub("", completion.text, count=1)
     if not calls:
-        text = completion.text
-        return Answer(text, written=text)
-    action = {"content": completion.text, "tool_calls": calls}
+        return Answer(text, written=completion.text)
+    action = {"content": text, "tool_calls": calls}
     return Answer(action, written=json.dumps(action, ensure_ascii=False))
