@@ -98,7 +98,7 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         """Start an episode; see the class for what `options` takes."""
         self.prepare(seed, options)
-        return self._drive(self.resetting(options))
+        return _complete(self.resetting(options), self.suspends)
 
     def prepare(self, seed: int | None, options: Mapping[str, Any] | None) -> None:
         """Check the options and have an episode with their settings; the part of a reset that only computes."""
@@ -153,7 +153,8 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
             UsageError: before the first reset.
             EpisodeError: with ``strict=True``, on a system error.
         """
-        return self._drive(self.stepping(action))
+        suspends = self.suspends
+        return _complete(self.stepping(action), suspends)
 
     async def stepping(self, action: Any) -> tuple[str, float, bool, bool, dict[str, Any]]:
         """A step, for who awaits it."""
@@ -178,12 +179,6 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
         """Have another episode from the next reset on; returns what closes the one that was under way."""
         episode, self._episode = self.episode, None
         return episode.close
-
-    def _drive(self, step: Coroutine[Any, Any, T]) -> T:
-        """Inline where nothing suspends; else on the process's event loop."""
-        from tb_envs.background import complete
-
-        return complete(step, self.suspends)
 
     def _info(self, messages: tuple[dict[str, Any], ...]) -> dict[str, Any]:
         episode = self.episode
@@ -217,3 +212,14 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
         """Free the backend. Idempotent."""
         if self._episode is not None:
             self._episode.close()
+
+
+def _complete(step: Coroutine[Any, Any, T], suspends: bool) -> T:
+    """Inline where nothing suspends; else on the process's event loop."""
+    if suspends:
+        from tb_envs.background import wait_for
+
+        return wait_for(step)
+    from tb_envs.episode import drive
+
+    return drive(step)
