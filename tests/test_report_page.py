@@ -12,6 +12,9 @@ import os
 import random
 import re
 import shutil
+import signal
+import subprocess
+import sys
 import threading
 import urllib.error
 import urllib.request
@@ -51,6 +54,7 @@ class Reports(NamedTuple):
     both: Path
     compared: Path
     bad: Path
+    foreign: Path
 
 
 @pytest.fixture(scope="module")
@@ -63,13 +67,23 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Reports:
     after = make_campaign(root / "after", UnevenPlayer(0.6, errors=0.06, slips=0.2), tasks, 4, seed=2)
     hostile = make_campaign(root / "hostile", UnevenPlayer(0.5, words=HOSTILE), tasks[:2], 2)
     _poison(hostile)
-    for folder in (before, after, hostile):
+    foreign = _foreign(after, root / "foreign")
+    for folder in (before, after, hostile, foreign):
         assert tbx(["report", str(folder), "--json"]) == 0
     both = root / "both.html"
     assert tbx(["report", str(before), str(after), "--out", str(both)]) == 0
     compared = root / "compared.html"
     assert tbx(["compare", str(before), str(after), "--html", str(compared)]) == 0
-    return Reports(before, after, hostile, after / "report.html", both, compared, hostile / "report.html")
+    return Reports(before, after, hostile, after / "report.html", both, compared, hostile / "report.html", foreign)
+
+
+def _foreign(source: Path, target: Path) -> Path:
+    """The same campaign, had it been of a company that is not installed here."""
+    target.mkdir()
+    for name in ("campaign.json", "attempts.jsonl"):
+        text = (source / name).read_text("utf-8")
+        (target / name).write_text(text.replace('"hotel"', '"inn"').replace('"hotel/', '"inn/'), "utf-8")
+    return target
 
 
 def _poison(folder: Path) -> None:
@@ -226,6 +240,14 @@ def test_the_file_loads_nothing_and_its_numbers_are_the_summary_s(reports: Repor
     assert not any(one.row["outcome"] == "failure" and not one.reason.kind for one in campaign.attempts.values())
     unpriced = (reports.before / "report.html").read_text("utf-8")
     assert "<dt>cost</dt><dd>unknown</dd>" in unpriced
+
+
+def test_a_campaign_that_has_not_begun_is_a_page_too(reports: Reports, tmp_path: Path) -> None:
+    shutil.copy(reports.after / "campaign.json", tmp_path)
+    assert tbx(["report", str(tmp_path)]) == 0
+    text = (tmp_path / "report.html").read_text("utf-8")
+    assert "nothing counted yet" in text and "80 attempts of 80 still to be played" in text
+    assert Tags(text).blocks["entries"] == {"tasks": {}, "entries": []}
 
 
 def test_what_is_no_campaign_and_what_is_no_report_is_refused(reports: Reports, tmp_path: Path, capsys: Any) -> None:
@@ -613,6 +635,16 @@ def _words(message: dict[str, Any]) -> list[str]:
     return re.findall(r"[a-z]{3,}", message["content"] or "") if message["role"] in ("user", "assistant") else []
 
 
+def test_a_company_that_is_not_installed_has_numbers_for_columns(chromium: Any, reports: Reports) -> None:
+    row = next(row for row in rows_of(reports.foreign) if row["domain"] == "inn" and any(map(_update, row["log"])))
+    reader = Reader(chromium, f"{reports.foreign.as_uri()}/report.html#{row['task_id']}/{row['attempt']}")
+    records = reader.page.get_by_label("Records changed")
+    records.get_by_text("the domain is not installed here").wait_for()
+    assert records.locator("tr.changed th").first.inner_text().startswith("column ")
+    assert "The floor is not known for" in reader.page.locator("#numbers").inner_text()
+    reader.done()
+
+
 # -- the server
 
 
@@ -649,6 +681,18 @@ def test_the_server_shows_the_page_and_nothing_else(reports: Reports) -> None:
         finally:
             server.shutdown()
             thread.join()
+
+
+def test_a_view_is_ended_by_an_interrupt(reports: Reports) -> None:
+    command = [sys.executable, "-m", "tbx", "view", str(reports.after), "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        told = json.loads(process.stdout.readline())
+        assert told["url"].startswith("http://127.0.0.1:") and told["runs"] == [str(reports.after)]
+        with urllib.request.urlopen(told["url"], timeout=20) as answer:
+            assert b"Evaluation: after" in answer.read()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
 
 
 def _ask(port: int, path: str, method: str = "GET", host: str = "") -> tuple[int, Any, bytes]:

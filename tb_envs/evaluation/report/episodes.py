@@ -121,10 +121,9 @@ def wrong_rows(row: Row, columns: Mapping[str, Sequence[str]]) -> dict[tuple[str
 
 def _words_on(named: re.Pattern[str], check: Mapping[str, Any]) -> str | None:
     """What a failed check found at a row; None if it is about others."""
-    if named.match(check["expected"]):
-        return check["found"]
-    at = named.search(check["found"])
-    return check["found"][at.start() :].partition("; ")[0] if at else None
+    if at := named.search(check["found"]):
+        return check["found"][at.start() :].partition("; ")[0]
+    return check["found"] if named.match(check["expected"]) else None
 
 
 def _is_row(event: Mapping[str, Any]) -> bool:

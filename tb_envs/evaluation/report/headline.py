@@ -98,6 +98,9 @@ def notes(runs: Sequence[Run]) -> Iterable[Html]:
             words.append(
                 f"Tasks have {per['min']} to {per['max']} counted attempts; what needs k of them is over those with k. "
             )
+        first = found["headline"]["pass_at_1"]
+        if first and first["low"] == first["high"]:
+            words.append("All tasks agree, so the interval of pass@1 has no width; it says little about other tasks. ")
         for name, anchor in (("floor", found["floor"]), ("ceiling", found["ceiling"])):
             if anchor["unknown"]:
                 reasons = "; ".join(f"{plural(count, 'task')}: {reason}" for reason, count in anchor["unknown"].items())

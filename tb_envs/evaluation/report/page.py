@@ -154,16 +154,20 @@ def _who(runs: Sequence[Run]) -> Html:
     lines: list[Html] = []
     for run in runs:
         found = run.campaign.manifest
-        agent, user, judge = found["agent"], found["user"], found["judge"]
         told = [
-            f"agent {agent.get('name', '')} ({agent.get('kind', '')})",
+            f"agent {found['agent'].get('name', '')} ({found['agent'].get('kind', '')})",
             f"{plural(len(found['tasks']), 'task')} × {plural(found['attempts'], 'attempt')}",
-            f"{user['kind']} customer {user.get('model', '')}".rstrip(),
-            *([f"judge {judge.get('model', '')}"] if judge else []),
+            f"{_player(found['user'])} customer",
+            *([f"judge {_player(found['judge'])}"] if found["judge"] else []),
             ", ".join(found["domains"]),
         ]
         lines.append(el("span", f"{run.name}: " if len(runs) > 1 else "", " · ".join(told), el("br")))
     return el("p", lines, class_="dim full")
+
+
+def _player(part: str | Mapping[str, Any]) -> str:
+    """Who plays a part beside the agent: a kind, and the model if it is one."""
+    return part if isinstance(part, str) else " ".join(str(part[name]) for name in ("kind", "model") if part.get(name))
 
 
 def _episodes() -> Html:

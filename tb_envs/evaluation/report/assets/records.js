@@ -1,10 +1,13 @@
 // What each changed row was before and is in the end: changed cells are marked, and so is what a failed check names.
 
-// The names of a table's columns; numbers where the domain is not installed, or has another table today.
-function columnsOf(episode, table, values) {
+// The names of a table's columns, where the domain is installed and still has such a table.
+function knownColumns(episode, table, values) {
   const known = data.about.tables[episode.facts.domain]?.[table];
-  return known?.length === values.length ? known : values.map((_, at) => `column ${at + 1}`);
+  return known?.length === values.length ? known : null;
 }
+
+const columnsOf = (episode, table, values) =>
+  knownColumns(episode, table, values) ?? values.map((_, at) => `column ${at + 1}`);
 
 function records(episode) {
   const rows = new Map();
@@ -18,7 +21,9 @@ function records(episode) {
   }
   const wrongFirst = (a, b) => (b.name in episode.wrong) - (a.name in episode.wrong);
   const cards = [...rows.values()].sort(wrongFirst).map((row) => card(episode, row));
+  const unnamed = [...rows.values()].some((row) => row.shape && !knownColumns(episode, row.table, row.shape));
   return h("section", { class: "side", "aria-label": "Records changed" }, h("h3", {}, "Records changed"),
+    unnamed && h("p", { class: "dim" }, "Where columns are numbers, the domain is not installed here or has changed."),
     cards.length ? cards : h("p", { class: "dim" }, "None."));
 }
 

@@ -93,4 +93,6 @@ async function start() {
   follow();
 }
 
-start();
+start().catch((error) => {
+  $("found").textContent = `This browser cannot show the episodes: ${error.message}`;
+});
