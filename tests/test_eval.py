@@ -259,7 +259,7 @@ def test_killed_at_ten_moments_it_ends_like_one_that_was_not(double: ChatDouble,
     double.trouble = {(ids[1], 2): ["500", "429:0.01"], (ids[2], 1): ["drop"], (ids[3], 2): ["500!"]}
     more = ("--tasks", *ids, "--attempts", "3", "--concurrency", "3", "--retries", "1", "--request-retries", "1", *FAST)
     whole = start(double, tmp_path / "whole", *more)
-    assert whole.wait(60) == 0, whole.stderr and whole.stderr.read()
+    assert whole.wait(180) == 0, whole.stderr and whole.stderr.read()
     rng, out = Random(5), tmp_path / "killed"
     file = out / FILE
     for number in range(10):
@@ -267,7 +267,7 @@ def test_killed_at_ten_moments_it_ends_like_one_that_was_not(double: ChatDouble,
         last = double.asked + rng.randrange(1, max(2, left // 3))  # before it could end
         running = start(double, out, *more)
         double.on_request = lambda n, last=last, pid=running.pid: os.kill(pid, signal.SIGKILL) if n == last else None
-        assert running.wait(60) == -signal.SIGKILL, running.stderr and running.stderr.read()
+        assert running.wait(180) == -signal.SIGKILL, running.stderr and running.stderr.read()
         before = file.read_bytes() if file.exists() else b""
         if number % 2 and before:  # as if it had been killed while it wrote its last line
             start_of_last = before.rfind(b"\n", 0, len(before) - 1) + 1
@@ -275,12 +275,12 @@ def test_killed_at_ten_moments_it_ends_like_one_that_was_not(double: ChatDouble,
     assert 4 < len(read_rows(out)) < 24
     double.on_request = lambda number: None
     last_one = start(double, out, *more)
-    assert last_one.wait(60) == 0, last_one.stderr and last_one.stderr.read()
+    assert last_one.wait(180) == 0, last_one.stderr and last_one.stderr.read()
     assert without_seconds(out) == without_seconds(tmp_path / "whole")
     assert len(without_seconds(out)) == 24 and not read_rows(out).replaced
     asked = double.asked
     again = start(double, out, *more)
-    assert again.wait(60) == 0
+    assert again.wait(180) == 0
     assert double.asked == asked, "what was finished was asked for again"
 
 
@@ -364,7 +364,7 @@ def test_a_broken_endpoint_stops_the_campaign_in_its_own_words_and_keeps_everyth
     kept = read_rows(tmp_path / "c")
     assert f"{len(kept)} of 12 attempts are kept" in err and f"tbx eval --model m --base-url {double.url}" in err
     assert 0 < len(kept) < 12 and all(row["outcome"] == "success" for row in kept)
-    assert double.seen["401"] <= 9 + 3
+    assert double.seen["401"] <= 9 + 2 * 3  # those that were out, or on their way, when it stopped
 
     double.on_request, double.broken = lambda number: None, ""
     code, report, _ = tbx(*argv, *more)
@@ -404,14 +404,14 @@ def test_interrupted_it_keeps_every_row_and_says_how_to_go_on(double: ChatDouble
     more = ("--tasks", *TASKS, "--attempts", "2", "--concurrency", "4", *FAST)
     running = start(double, tmp_path / "c", *more)
     double.on_request = lambda n: os.kill(running.pid, signal.SIGINT) if n == 90 else None
-    _, err = running.communicate(timeout=60)
+    _, err = running.communicate(timeout=180)
     assert running.returncode == 130, err
     kept = (tmp_path / "c" / FILE).read_bytes()
     assert kept.endswith(b"\n") and 0 < kept.count(b"\n") < 24
     assert f"{len(read_rows(tmp_path / 'c'))} of 24 attempts are kept" in err
     assert "to go on: tbx eval --model m --base-url" in err and "Traceback" not in err
     again = start(double, tmp_path / "c", *more)
-    assert again.wait(60) == 0 and len(read_rows(tmp_path / "c")) == 24
+    assert again.wait(180) == 0 and len(read_rows(tmp_path / "c")) == 24
 
 
 class Terminal(io.StringIO):
