@@ -682,3 +682,17 @@ def test_tasks_that_cannot_be_judged_are_left_out_and_counted(
     assert {row["task_id"] for row in read_rows(tmp_path / "c")} == set(TASKS[1:3])
     code, _, err = tbx(*argv, "--tasks", TASKS[0])
     assert code == 2 and "none of the 1 tasks can be played: needs a judge" in err
+
+
+def test_the_benchmark_measures_what_it_says(tmp_path: Path) -> None:
+    script = Path(__file__).parent.parent / "benchmarks" / "campaign.py"
+    options = ("--turns", "240", "--concurrency", "12", "--think", "0.05", "--no-check", "--json")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, str(script), *options], capture_output=True, text=True, timeout=180, env=environment
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = json.loads(done.stdout)
+    assert found["lost_attempts"] == 0 and found["turns"] > 100
+    assert 0 < found["overhead_ms_median"] <= found["overhead_ms_p95"]
+    assert found["wall_s"] * 1000 * 12 / found["turns"] >= 50  # a turn cannot take less than the server's time
