@@ -164,7 +164,7 @@ def _same_talk(shown: list[dict[str, Any]], row: dict[str, Any]) -> None:
     """Every message, call, result and unreadable turn is shown once, in order."""
     said: list[str] = []
     for place, message in enumerate(row["messages"]):
-        unread = [note["text"] for note in row["wrote"] if note["message"] == place]
+        unread = [note["text"] for note in row["wrote"] if note["message"] == place and not message.get("tool_calls")]
         words = unread or ([message["content"]] if message["content"] and message["role"] != "tool" else [])
         said += words + [call["function"]["name"] for call in message.get("tool_calls") or ()]
     assert [step["name"] if step["k"] == "call" else step["t"] for step in shown] == said
@@ -186,7 +186,7 @@ def test_calls_after_the_end_and_a_judge_s_answers_are_shown() -> None:
             {"role": "tool", "tool_call_id": "a", "content": "{}"},
             {"role": "tool", "tool_call_id": "b", "content": "refused"},
         ],
-        "wrote": [],
+        "wrote": [{"message": 1, "text": "calls of which one cannot be read"}],
         "log": [
             {"kind": "heard", "text": "Hello", "data": {"acts": [], "faults": ["early_goodbye"]}},
             {"kind": "call", "call": 1, "name": "end_conversation"},

@@ -63,14 +63,14 @@ def steps(row: Row) -> list[Shown]:
                 faults = next_heard["data"].get("faults")
                 out.append({"k": "customer", "t": content} | ({"faults": faults} if faults else {}))
                 next_heard = next(heard, None)
-            case "assistant" if place in unread:
-                out.append({"k": "unread", "t": unread[place]})
             case "assistant" if message.get("tool_calls"):
                 if content:
                     out.append({"k": "aside", "t": content})
                 calls = [(call["id"], _call(call["function"])) for call in message["tool_calls"]]
                 waiting = dict(calls)
                 out += [step for _, step in calls]
+            case "assistant" if place in unread:  # a turn with calls says itself what was written
+                out.append({"k": "unread", "t": unread[place]})
             case "assistant":
                 out.append({"k": "agent", "t": content})
             case "tool" if message["tool_call_id"] in waiting:

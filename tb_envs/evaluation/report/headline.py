@@ -145,7 +145,7 @@ def _counted(found: Mapping[str, Any]) -> str:
 def curves(runs: Sequence[Run]) -> Html:
     """pass@k and pass^k as k grows, each with its band, and how often tasks succeed."""
     if all(run.summary["k"] < 2 for run in runs):
-        return el("p", "One attempt a task: curves need two or more.", class_="dim")
+        return el("p", "Curves need two or more counted attempts at most tasks.", class_="dim")
     figures = (
         ("pass@k: at least one of k succeeds", "pass_at_k", "what it can do"),
         ("pass^k: all of k succeed", "pass_hat_k", "what it can be relied on to do"),

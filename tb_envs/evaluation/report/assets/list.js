@@ -24,7 +24,7 @@ const COLUMNS = [
   ["Run", "run", runOf, "extra"],
   ["Outcome", "outcome", badge, "result"],
   ["What went wrong", "why", whyOf, "why"],
-  ["Traps", "traps", (e) => e.about.traps.map((trap) => h("span", { class: "tag" }, trap)), "extra"],
+  ["Traps", "traps", (e) => e.about.traps.map((trap) => h("span", { class: "tag" }, trap)), "extra traps"],
   ["Turns", "turns", (e) => count(e.turns), "n"],
   ["Calls", "calls", (e) => count(e.calls), "n"],
   ["Tokens", "tokens", (e) => (e.tokens === null ? UNKNOWN : count(e.tokens)), "n"],
