@@ -23,6 +23,7 @@ from tb_envs import UsageError
 from tb_envs.agents import make_agent
 from tb_envs.authoring import Persona, Request, Secret
 from tb_envs.background import wait_for
+from tb_envs.cli import main
 from tb_envs.costs import Cost
 from tb_envs.endpoints import Endpoint
 from tb_envs.episode import Episode, Settings, drive
@@ -156,7 +157,14 @@ ASK, ASK_ALL = "Could you give me your booking number?", "Please give me your bo
 DONE = "I have cancelled your booking. Is there anything else?"
 SECRETIVE = Persona(
     opens="Hello, I have to cancel my stay and would like my money back.",
-    knows={"booking": "BK-20418", "email": "ida.falk@postbox.example", "birth_date": "1984-03-09", "reason": "a flood"},
+    knows={
+        "booking": "BK-20418",
+        "email": "ida.falk@postbox.example",
+        "birth_date": "1984-03-09",
+        "reason": "a flood",
+        "postcode": "69002",
+    },
+    wont_say=["postcode"],
     secrets=[Secret(("are you the guest",), "Well, it is my sister's booking, to be honest.")],
     then=Request("One more thing: could you also send me the invoice by e-mail?", topic=("invoice",)),
 )
@@ -168,6 +176,7 @@ FAULTS = [
     ("role_break", [ASK], 'I call {"name": "get_booking"} now.', False),
     ("role_break", [ASK], "Please use get_booking for that.", False),
     ("leaked_secret", [ASK], "It is BK-20418, my sister's booking, to be honest.", False),
+    ("leaked_secret", ["What is the postcode?"], "It's 69002.", False),
     ("leaked_fact", ["Hello, what can I do for you?"], "My mail is ida.falk@postbox.example.", False),
     ("leaked_fact", ["Hello there."], "I was born on 9 March 1984.", False),
     ("invented_fact", [ASK], "It is BK-99999.", False),
@@ -561,3 +570,13 @@ def test_in_an_event_loop_episodes_are_awaited(server: ModelDouble) -> None:
         return await asyncio.gather(*(episode.say("Could you tell me your booking number?") for episode in episodes))
 
     assert len(set(asyncio.run(talk()))) == 1
+
+
+def test_the_command_line_takes_a_model_as_the_customer(
+    server: ModelDouble, capsys: pytest.CaptureFixture[str]
+) -> None:
+    user = json.dumps({"kind": "llm", "model": "m", "base_url": server.url})
+    assert main(["run", "--agent", "reference", "--tasks", TASK, "--user", user, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["passed"] == 1 and server.asked > 0
+    assert main(["run", "--agent", "reference", "--tasks", TASK, "--user", '{"kind": "llm", "modell": "m"}']) == 2
+    assert "unknown option 'modell' of user" in capsys.readouterr().err

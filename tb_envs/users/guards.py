@@ -70,6 +70,8 @@ def fault_in(text: str, leaves: bool, ledger: Ledger, tools: Collection[str], cu
         if not ledger.released(secret) and ledger.reveals(secret, plain):
             return Fault("leaked_secret", "You told what you keep to yourself, and nobody has asked what releases it.")
     for fact in ledger.told_in(plain):
+        if fact in ledger.persona.wont_say and not ledger.named_by_agent(fact):
+            return Fault("leaked_secret", f"You told your {fact.replace('_', ' ')}, which you will not tell.")
         if _guarded(ledger, fact) and not ledger.may_tell(fact):
             return Fault("leaked_fact", f"You told your {fact.replace('_', ' ')}, and the agent has not asked for it.")
     strange = ledger.strange(plain)

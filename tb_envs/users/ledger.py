@@ -174,7 +174,7 @@ def _lines(lines: Lines) -> tuple[str, ...]:
 
 
 def _values(persona: Persona) -> Iterator[tuple[str, str]]:
-    """Facts with all values that the persona has for them, without what it will not tell."""
+    """Facts with all values that the persona has for them."""
     for knows in (persona.knows, *(request.knows for request in persona.requests)):
         for fact, given in knows.items():
             yield fact, said(given.value if isinstance(given, Known) else given)
