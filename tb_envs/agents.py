@@ -168,16 +168,19 @@ class FunctionAgent:
 
     def act(self, observation: str) -> Any:
         """Ask the callable."""
-        episode = self._episode
-        assert episode.task is not None
-        info = {
-            "task_id": episode.task.id,
-            "domain": episode.task.domain.name,
-            "tools": episode.tools,
-            "instructions": episode.instructions,
-            "messages": list(episode.messages),
-        }
-        return self._function(observation, info)
+        return self._function(observation, shown_to(self._episode))
+
+
+def shown_to(episode: Episode) -> dict[str, Any]:
+    """What a callable is shown of an episode beside the observation."""
+    assert episode.task is not None
+    return {
+        "task_id": episode.task.id,
+        "domain": episode.task.domain.name,
+        "tools": episode.tools,
+        "instructions": episode.instructions,
+        "messages": list(episode.messages),
+    }
 
 
 def _scenario(name: str) -> Callable[[Episode], Sequence[Step]]:
@@ -206,10 +209,15 @@ def make_agent(name: str) -> Agent:
         case "random":
             return RandomAgent()
         case _:
-            return FunctionAgent(_load(name))
+            return FunctionAgent(load_callable(name))
 
 
-def _load(name: str) -> Callable[[str, dict[str, Any]], Any]:
+def load_callable(name: str) -> Callable[[str, dict[str, Any]], Any]:
+    """A callable by ``module:callable``.
+
+    Raises:
+        UsageError: there is none of that name; the message says what is valid.
+    """
     module_name, mark, attribute = name.partition(":")
     if not mark or not module_name or not attribute:
         raise UsageError(f"unknown agent {name!r}; valid: {', '.join(BUILT_IN)} or module:callable")
@@ -227,4 +235,4 @@ def script_agent(steps: Sequence[Step]) -> Agent:
     return ScriptAgent(lambda episode: steps)
 
 
-__all__ = ["BUILT_IN", "Agent", "make_agent", "question", "script_agent"]
+__all__ = ["BUILT_IN", "Agent", "load_callable", "make_agent", "question", "script_agent", "shown_to"]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import gymnasium
 
+from tb_envs.costs import PARTS, Cost
 from tb_envs.errors import UsageError
 from tb_envs.knobs import Knobs
 from tb_envs.limits import Limits
@@ -17,6 +18,9 @@ from tb_envs.spaces import Message
 
 if TYPE_CHECKING:
     from tb_envs.episode import Episode
+
+T = TypeVar("T")
+NOTHING = Cost()
 
 
 class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
@@ -30,7 +34,8 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
         split: the suite a seed chooses from: ``train``, ``dev`` or ``bench``.
         backend: ``embedded``, ``docker`` or ``remote``; a name, or a mapping with the name under ``kind`` and its
             options, e.g. ``{"kind": "remote", "urls": ["http://127.0.0.1:8765"], "token_env": "TBX_TOKEN"}``.
-        user: ``scripted``; likewise.
+        user: ``scripted``; ``llm``, a language model that plays the persona; ``recorded``, what one said before;
+            see `tb_envs.users.customer` and `tb_envs.endpoints`.
         limits: ``{"turns", "tool_calls", "tokens"}``.
         reward: ``sparse``, or ``dense``: the share of earned checks minus the share of broken guards.
         strict: raise `EpisodeError` on a system error instead of truncating.
@@ -38,10 +43,12 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
         trace_dir: a folder that gets one JSON file per finished episode.
         faults: chances per call of injected backend faults, e.g. ``{"timeout": 0.02, "crash": 0.01}``.
         knobs: how much harder than written, e.g. ``{"distractors": 10, "manner": "terse"}``; see `tb_envs.knobs`.
-        judge: a model for the criteria that only words show; without one, tasks that have such are refused.
+        judge: a model for the criteria that only words show, as of `tb_envs.endpoints`; without one, tasks that have
+            such criteria are refused.
 
     ``reset(seed=, options=)`` takes the options ``task_id``, ``split``, ``user`` and ``limits``. The seed only chooses
-    the task; the task fixes everything else.
+    the task; the task fixes everything else, but for the words of a language model. At the end ``info["costs"]`` says
+    what models took that played the customer (``user``) or judged (``judge``).
     """
 
     metadata = {"render_modes": ["human", "ansi"], "render_fps": 4}
@@ -60,7 +67,7 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
         trace_dir: str | None = None,
         faults: Mapping[str, float] | None = None,
         knobs: Mapping[str, int | str] | None = None,
-        judge: Mapping[str, Any] | None = None,
+        judge: str | Mapping[str, Any] | None = None,
     ) -> None:
         check_choice("render_mode", render_mode, (None, *self.metadata["render_modes"]))
         check_choice("split", split, SPLITS)
@@ -91,10 +98,13 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         """Start an episode; see the class for what `options` takes."""
+        self.prepare(seed, options)
+        return _complete(self.resetting(options), self.suspends)
+
+    def prepare(self, seed: int | None, options: Mapping[str, Any] | None) -> None:
+        """Check the options and have an episode with their settings; the part of a reset that only computes."""
         super().reset(seed=seed)
-        from tb_envs.episode import OPTIONS, Episode, choose_task
-        from tb_envs.registration import load_domain
-        from tb_envs.task import get_task
+        from tb_envs.episode import OPTIONS, Episode
 
         options = options or {}
         unknown = [option for option in options if option not in OPTIONS]
@@ -103,6 +113,19 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
         split = options.get("split") or self.split
         check_choice("split", split, SPLITS)
         settings = replace(self._settings, user=options.get("user") or self._settings.user)
+        if self._episode is None or self._episode.settings != settings:
+            self.close()
+            self._episode = Episode(settings)
+
+    async def resetting(self, options: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]]:
+        """The rest of a reset, for who awaits it."""
+        from tb_envs.episode import choose_task
+        from tb_envs.registration import load_domain
+        from tb_envs.task import get_task
+
+        options, episode = options or {}, self.episode
+        settings = episode.settings
+        split = options.get("split") or self.split
         limits = Limits.of(options.get("limits"), settings.limits)
         task_id = options.get("task_id")
         if task_id is None:
@@ -113,14 +136,11 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
         task = get_task(task_id, settings.knobs)
         if task.domain.name != self.domain:
             raise UsageError(f"task {task_id!r} is not of domain {self.domain!r}; make {task.domain.name!r} for it")
-        if self._episode is None or self._episode.settings != settings:
-            self.close()
-            self._episode = Episode(settings)
-        observation = self._drive(self._episode.reset(task, limits=limits, attempt=self._attempts))
+        observation = await episode.reset(task, limits=limits, attempt=self._attempts)
         self._attempts += 1
         self._shown = 0
         self._print()
-        info = self._info(tuple({**message} for message in self._episode.messages))
+        info = self._info(tuple({**message} for message in episode.messages))
         info.update(
             task_id=task.id, domain=self.domain, split=task.domain.split_of(task.id),
             tools=list(task.tool_definitions), instructions=task.instructions,
@@ -134,25 +154,32 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
             UsageError: before the first reset.
             EpisodeError: with ``strict=True``, on a system error.
         """
+        suspends = self.suspends
+        return _complete(self.stepping(action), suspends)
+
+    async def stepping(self, action: Any) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """A step, for who awaits it."""
         episode = self.episode
         was_over = episode.over
-        observation = self._drive(episode.act(action))
+        observation = await episode.act(action)
         self._print()
         info = self._info(() if was_over else episode.new_messages)
         if episode.verdict is not None:
             info.update(checks=episode.verdict.passed, verdict=episode.verdict)
+        if episode.over:
+            info["costs"] = {part: episode.costs.get(part, NOTHING) for part in PARTS}
         reward = episode.reward if not was_over else 0.0
         return observation, reward, episode.terminated, episode.truncated, info
 
-    def _drive(self, step: Coroutine[Any, Any, str]) -> str:
-        """Inline where nothing suspends; else on the process's event loop."""
-        if self.episode.settings.suspends:
-            from tb_envs.background import wait_for
+    @property
+    def suspends(self) -> bool:
+        """Whether an episode here does input and output, so that many of them are best awaited together."""
+        return self._settings.suspends or self.episode.settings.suspends
 
-            return wait_for(step)
-        from tb_envs.episode import drive
-
-        return drive(step)
+    def let_go(self) -> Callable[[], None]:
+        """Have another episode from the next reset on; returns what closes the one that was under way."""
+        episode, self._episode = self.episode, None
+        return episode.close
 
     def _info(self, messages: tuple[dict[str, Any], ...]) -> dict[str, Any]:
         episode = self.episode
@@ -186,3 +213,14 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
         """Free the backend. Idempotent."""
         if self._episode is not None:
             self._episode.close()
+
+
+def _complete(step: Coroutine[Any, Any, T], suspends: bool) -> T:
+    """Inline where nothing suspends; else on the process's event loop."""
+    if suspends:
+        from tb_envs.background import wait_for
+
+        return wait_for(step)
+    from tb_envs.episode import drive
+
+    return drive(step)

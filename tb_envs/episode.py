@@ -1,7 +1,8 @@
 """Episode: one conversation on one fresh backend, the product that every face of the suite shows.
 
 It is asynchronous (`reset`, `act`, or `say` and `call`, then `finish`) and never suspends with the embedded backend and
-the scripted customer, so synchronous faces drive it inline with `drive`. It grades once, at the end, from the database.
+the scripted customer, so synchronous faces drive it inline with `drive`. It grades once, at the end, from the database;
+what only a judge can tell is asked before, and its answers stand in the log.
 A system error ends it as ``error:*`` and is never a failure; what the agent does wrong is never a system error.
 """
 
@@ -59,6 +60,7 @@ class Episode:
         reward: at the end, from the database; 0.0 after a system error.
         grading_seconds: of the wall clock, spent on the verdict; a measure, and part of no result.
         costs: what models that play the customer or judge took, by part; empty where nobody calls one.
+        user_faults: answers of a model that played the customer which were not let through; see `users.guards`.
     """
 
     def __init__(self, settings: Settings | None = None) -> None:
@@ -72,7 +74,7 @@ class Episode:
         self.messages: list[dict[str, Any]] = []
         self.log: Log = []
         self.changes: list[RowChange] = []
-        self.turns = self.user_turns = self.tool_calls = self._characters = 0
+        self.turns = self.user_turns = self.tool_calls = self.user_faults = self._characters = 0
         self.outcome = self.ended_by = self.error = ""
         self.verdict: Verdict | None = None
         self.reward = self.grading_seconds = 0.0
@@ -86,11 +88,17 @@ class Episode:
         Args:
             task: a task or its id.
             limits: in place of the settings' limits.
-            attempt: only seeds injected faults, so that a retry meets others.
+            attempt: seeds injected faults, so that a retry meets others, and names a recording's attempt.
+
+        Raises:
+            UsageError: the task needs a judge and there is none, or cannot be played with this customer.
         """
         self.close()
         self._clear()
         self.task = task if isinstance(task, Task) else get_task(task, self.settings.knobs)
+        if self.task.needs_judge and self.settings.judge is None:
+            names = ", ".join(item.name for item in self.task.criteria)
+            raise UsageError(f"{self.task.id} has criteria that only a judge can tell ({names}), and no judge is set")
         self.limits = limits or self.settings.limits
         try:
             return await self._open(attempt)
@@ -122,7 +130,7 @@ class Episode:
         """Take one turn of the agent and return what it should read next; never raises for what the agent does."""
         if self.task is None:
             raise UsageError("reset the episode before the first action")
-        if self.outcome:
+        if self.ended_by:
             return OVER
         if self.backend is None:
             raise UsageError("the episode is closed; reset it before the next action")
@@ -135,8 +143,10 @@ class Episode:
             observation = self._fail("backend", error)
         except UserError as error:
             observation = self._fail("user", error)
-        if not self.outcome:
+        if not self.ended_by:
             self._check_limits()
+        if self.ended_by and not self.outcome:
+            await self._judge()
         self.new_messages = tuple({**m} for m in self.messages[start:] if m["role"] != "assistant")
         self._trace()
         if self.error and self.settings.strict:
@@ -156,7 +166,10 @@ class Episode:
         if self.task is None:
             raise UsageError("reset the episode before finishing it")
         if not self.outcome:
-            self._end("agent")
+            if not self.ended_by:
+                self._end("agent")
+            if not self.outcome:
+                await self._judge()
             self._trace()
         return self.verdict
 
@@ -166,9 +179,9 @@ class Episode:
             self.backend.close()
             self.backend = None
 
-    def spend(self, part: Part, *, dollars: float = 0.0, tokens: int = 0) -> None:
+    def spend(self, part: Part, cost: Cost) -> None:
         """Book what a model that plays the customer (``user``) or judges (``judge``) took; also if it failed then."""
-        self.costs[part] = self.costs.get(part, Cost()) + Cost(dollars, tokens)
+        self.costs[part] = self.costs.get(part, Cost()) + cost
 
     # -- one turn
 
@@ -202,7 +215,7 @@ class Episode:
         )
         lines: list[str] = []
         for key, call in calls:
-            if self.outcome:
+            if self.ended_by:
                 result = error_result("refused", "The conversation has ended; this call was not carried out.")
             elif self.tool_calls >= self.limits.tool_calls:
                 self._end("limit:tool_calls")
@@ -237,7 +250,8 @@ class Episode:
 
     def _hear(self, reply: Reply) -> str:
         self.user_turns += 1
-        self._note(Event("heard", "", reply.text, {"acts": reply.acts}, True, 0))
+        data = {"acts": reply.acts, "faults": reply.faults} if reply.faults else {"acts": reply.acts}
+        self._note(Event("heard", "", reply.text, data, True, 0))
         self.messages.append({"role": "user", "content": reply.text})
         return reply.text
 
@@ -262,9 +276,15 @@ class Episode:
             self._end("limit:tokens")
 
     def _end(self, by: str) -> None:
+        """The conversation is over. It is graded at once, or by `_judge` where a judge has to be asked first."""
         assert self.task is not None
         self.ended_by = by
         self.log.append(Event("ended", by, "", {}, True, 0))
+        if not self.task.needs_judge:
+            self._grade()
+
+    def _grade(self) -> None:
+        assert self.task is not None
         scenario, specs = self.task.scenario, self.task.domain.specs
         began = time.perf_counter()
         try:
@@ -278,6 +298,23 @@ class Episode:
         self.outcome = "success" if self.verdict.success else "failure"
         self.reward = self.verdict.reward(self.settings.reward)
 
+    async def _judge(self) -> None:
+        """Ask the judge what only it can tell, write its answers into the log, and grade."""
+        from tb_envs.endpoints import model_options
+        from tb_envs.grading.judge import Judge, judged_event
+
+        assert self.task is not None and self.settings.judge is not None
+        criteria = self.task.criteria
+        if any(event.kind == "said" for event in self.log):
+            judge = Judge(*model_options("judge", self.settings.judge))
+            try:
+                answers = await judge.answers(criteria, self.log, lambda cost: self.spend("judge", cost))
+            except CheckerError as error:
+                self._fail("checker", error)
+                return
+            self.log += [judged_event(item, answer) for item, answer in zip(criteria, answers, strict=True)]
+        self._grade()
+
     def _trace(self) -> None:
         if self.outcome and self.settings.trace_dir:
             write_trace(self, Path(self.settings.trace_dir))
@@ -285,7 +322,7 @@ class Episode:
     def _fail(self, part: str, error: Exception) -> str:
         self.outcome, self.ended_by, self.error = f"error:{part}", "error", str(error) or type(error).__name__
         self.verdict, self.reward = None, 0.0
-        if not self.log or self.log[-1].kind != "ended":
+        if not any(event.kind == "ended" for event in self.log):
             self.log.append(Event("ended", "error", self.error, {}, False, 0))
         return f"[system] The episode ended by a system error ({part}); it does not count."
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tb_envs.agents import Agent, make_agent
-from tb_envs.background import wait_for
-from tb_envs.episode import Episode, Settings, drive
+from tb_envs.background import complete
+from tb_envs.episode import Episode, Settings
 from tb_envs.task import Task, get_task
 
 RETRIES = 8
@@ -61,11 +61,11 @@ class RunSummary:
 def play(task: str | Task, agent: Agent, *, episode: Episode | None = None, attempt: int = 0) -> Episode:
     """Play one attempt to its end and return the finished episode (its database is freed)."""
     episode = episode or Episode()
-    wait = wait_for if episode.settings.suspends else drive
-    observation = wait(episode.reset(task, attempt=attempt))
+    suspends = episode.settings.suspends
+    observation = complete(episode.reset(task, attempt=attempt), suspends)
     agent.start(episode, observation)
     while not episode.over:
-        observation = wait(episode.act(agent.act(observation)))
+        observation = complete(episode.act(agent.act(observation)), suspends)
     episode.close()
     return episode
 

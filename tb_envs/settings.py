@@ -9,17 +9,20 @@ import difflib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
+from tb_envs.endpoints import model_options
 from tb_envs.errors import UsageError
 from tb_envs.knobs import NONE, Knobs
 from tb_envs.limits import Limits
 
 BACKENDS = ("embedded", "docker", "remote")
-USERS = ("scripted",)
-EMBEDDED = ("embedded", "scripted")
-"""What does no input and output: an episode of these never suspends."""
+USERS = ("scripted", "llm", "recorded")
+JUDGES = ("llm",)
+INLINE = ("scripted", "recorded")
+"""Customers that do no input and output: with one of them over an embedded database an episode never suspends."""
 REWARDS = ("sparse", "dense")
 FAULTS = ("timeout", "crash")
 SPLITS = ("train", "dev", "bench")
@@ -41,22 +44,26 @@ class Settings:
     trace_dir: str | None = None
     faults: Mapping[str, float] | None = None
     knobs: Knobs = NONE
-    judge: Mapping[str, Any] | None = None
+    judge: str | Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         for name, valid in (("reward", REWARDS), ("strict", (True, False))):
             check_choice(name, getattr(self, name), valid)
         kind_of("backend", self.backend, BACKENDS)
-        kind_of("user", self.user, USERS)
+        if self.user != "scripted":
+            _check_user(self.user)
+        if self.judge is not None:
+            _check_judge(self.judge)
         if self.faults is not None:
             check_rates(self.faults)
         if self.trace_dir is not None:
             _check_folder(self.trace_dir)
 
-    @property
+    @cached_property
     def suspends(self) -> bool:
         """Whether some part does input and output, so that an episode needs an event loop."""
-        return (self.backend, self.user) != EMBEDDED or self.judge is not None
+        embedded = kind_of("backend", self.backend, BACKENDS) == "embedded" and not options_of(self.backend)
+        return not embedded or kind_of("user", self.user, USERS) not in INLINE or self.judge is not None
 
 
 def kind_of(name: str, value: Any, valid: tuple[str, ...]) -> str:
@@ -65,6 +72,26 @@ def kind_of(name: str, value: Any, valid: tuple[str, ...]) -> str:
         value = cast("Mapping[str, Any]", value).get("kind")
     check_choice(name, value, valid)
     return value
+
+
+def _check_user(user: str | Mapping[str, Any]) -> None:
+    kind, options = kind_of("user", user, USERS), options_of(user)
+    if kind == "llm":
+        model_options("user", user)
+    elif kind == "scripted" and options:
+        raise UsageError(f"the scripted user takes no options, got {', '.join(options)}")
+    elif kind == "recorded":
+        path = options.pop("path", None)
+        if options or not isinstance(path, str) or not path:
+            raise UsageError(f"a recorded user reads {{'kind': 'recorded', 'path': 'user.jsonl'}}, got {user!r}")
+        if not Path(path).is_file():
+            raise UsageError(f"the recording {path!r} of a user is no file")
+
+
+def _check_judge(judge: str | Mapping[str, Any]) -> None:
+    if not isinstance(judge, Mapping) or "kind" in judge:
+        kind_of("judge", judge, JUDGES)
+    model_options("judge", judge)
 
 
 def options_of(value: str | Mapping[str, Any]) -> dict[str, Any]:

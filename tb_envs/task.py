@@ -21,6 +21,7 @@ from tb_envs.authoring.toolset import Tool
 from tb_envs.authoring.values import parse_time, show_time
 from tb_envs.authoring.world import World
 from tb_envs.errors import DomainError, UsageError
+from tb_envs.grading.expectations import Judged, acts_read, criteria_of
 from tb_envs.grading.grade import kinds_of
 from tb_envs.knobs import NONE, Knobs
 from tb_envs.registration import load_domain
@@ -66,6 +67,21 @@ class Task:
     def kinds(self) -> dict[str, Any]:
         """Check name → guard or earned, as found on the untouched database."""
         return kinds_of(self.scenario.expects, self.domain.specs)
+
+    @cached_property
+    def criteria(self) -> tuple[Judged, ...]:
+        """What of its right end only a judge can tell."""
+        return criteria_of(self.scenario.expects)
+
+    @property
+    def needs_judge(self) -> bool:
+        """Whether it can be played only where there is a judge."""
+        return bool(self.criteria)
+
+    @cached_property
+    def acts_read(self) -> frozenset[str]:
+        """Acts of the customer that its right end reads."""
+        return acts_read(self.scenario.expects)
 
     @cached_property
     def instructions(self) -> str:

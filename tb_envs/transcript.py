@@ -46,6 +46,9 @@ def _entry(event: Event, episode: Episode) -> str:
             return _printable(f"  row     {show_change(event.data, episode.task.domain.specs)}")
         case "ended":
             return f"ended by {event.name}"
+        case "judged":
+            found = "true" if event.data["true"] else "not true"
+            return _printable(f"judge:    {found}: {event.data['criterion']} ({event.text})")
 
 
 def _printable(text: str) -> str:

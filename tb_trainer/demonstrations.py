@@ -15,10 +15,10 @@ from tb_envs.authoring.rng import Rng
 from tb_envs.episode import Episode, drive
 from tb_envs.errors import DomainError, UsageError
 from tb_envs.limits import Limits as EpisodeLimits
+from tb_envs.parse import Parser
 from tb_envs.settings import Settings
 from tb_envs.task import Task, get_task
 from tb_trainer.engines import Key
-from tb_trainer.parse import Parser
 from tb_trainer.play import play_all
 from tb_trainer.reference import WrittenEngine
 from tb_trainer.render import make_renderer

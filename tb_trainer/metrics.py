@@ -41,7 +41,7 @@ def batch_row(batch: Batch) -> dict[str, Any]:
         "ended_by": dict(sorted(ended.items())),
         "limits_hit": sum(count for name, count in ended.items() if name.startswith("limit:")),
         "system_errors": dict(sorted(batch.errors.items())),
-        **{f"{part}_cost": round(cost.dollars, 6) for part, cost in batch.costs.items()},
+        **{f"{part}_cost": _rounded(cost.dollars) for part, cost in batch.costs.items()},
         **{f"{part}_tokens": cost.tokens for part, cost in batch.costs.items()},
         "retries": batch.retries,
         "dropped_groups": len(batch.dropped),
@@ -50,6 +50,11 @@ def batch_row(batch: Batch) -> dict[str, Any]:
         "traps": rates_by(rollouts, lambda task_id: get_task(task_id).traps),
         "failed_checks": dict(Counter(name for rollout in rollouts for name in rollout.checks).most_common(8)),
     }
+
+
+def _rounded(dollars: float | None) -> float | None:
+    """Dollars to a millionth; None: unknown, since nobody named the model's price."""
+    return None if dollars is None else round(dollars, 6)
 
 
 def rates_by(rollouts: Iterable[Rollout], labels: Any) -> dict[str, list[float]]:

@@ -12,12 +12,12 @@ from typing import Any
 import torch
 
 from tb_envs.errors import UsageError
+from tb_envs.gguf_file import PREFIX, read_gguf
 from tb_envs.registration import load_domain
 from tb_envs.task import Task, get_task
 from tb_trainer.adapters import base_of, put_on, put_on_saved
 from tb_trainer.compact import COMPACT
 from tb_trainer.compact.tokenizer import compact_texts, make_compact_tokenizer
-from tb_trainer.gguf_file import PREFIX, read_gguf
 from tb_trainer.schema import ModelConfig, TrainConfig
 from tb_trainer.tasks.scope import within
 from tb_trainer.template import use_template

@@ -13,9 +13,9 @@ from typing import Any
 from tb_envs.agents import make_agent
 from tb_envs.episode import Episode, drive
 from tb_envs.errors import DomainError
+from tb_envs.parse import action_of, text_of
 from tb_envs.task import Task
 from tb_trainer.engines import Key, Request, Sampling, Turn
-from tb_trainer.parse import action_of, text_of
 from tb_trainer.render import Renderer
 
 

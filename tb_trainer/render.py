@@ -13,11 +13,11 @@ from functools import lru_cache
 from typing import Any
 
 from tb_envs.errors import UsageError
+from tb_envs.parse import THOUGHTS, AssistantTurn, Parser, family_of
+from tb_envs.parse.mistral import nine
+from tb_envs.parse.turn import Tools
 from tb_envs.task import Task
 from tb_trainer.compact import COMPACT, compact_result, system_line
-from tb_trainer.parse import THOUGHTS, AssistantTurn, Parser, family_of
-from tb_trainer.parse.mistral import nine
-from tb_trainer.parse.turn import Tools
 from tb_trainer.schema import TrainConfig
 from tb_trainer.template import template_of
 

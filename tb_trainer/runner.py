@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from tb_envs.authoring.rng import stable_seed
-from tb_envs.background import Loop, Step
+from tb_envs.background import Loop, Step, complete
 from tb_envs.costs import PARTS, Cost, Part
 from tb_envs.episode import Episode, drive
 from tb_envs.errors import BackendError, UsageError, UserError
@@ -303,7 +303,7 @@ class Runner:
             self._ask(seat)
             return
         clock = time.perf_counter()
-        drive(seat.episode.finish())
+        complete(seat.episode.finish(), seat.episode.settings.suspends)
         self._account(time.perf_counter() - clock, seat.episode)
         if seat.episode.outcome.startswith("error:"):
             self._broke(seat, seat.episode.outcome, seat.episode.error)

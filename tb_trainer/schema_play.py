@@ -80,7 +80,7 @@ class ModelConfig(Strict):
 
     Attributes:
         path: a folder or a hub name of transformers, or ``gguf:`` and a GGUF file or a package that carries one
-            (`tb_trainer.gguf_file`); empty: the tiny model below, made from nothing.
+            (`tb_envs.gguf_file`); empty: the tiny model below, made from nothing.
         checkpoint: a folder with weights and a tokenizer to start from in place of these, e.g. of `tbx warmstart`.
         shape: sizes for `--dry-run` where `path` is not on this machine, as in the model's ``config.json``.
         dtype: of weights and activations.
@@ -94,7 +94,7 @@ class ModelConfig(Strict):
             where the native one drops them (Qwen3, Qwen3.5), which would train on other prompts than a server renders,
             and that shows tools and calls, where a native ChatML one knows none (SmolLM2); or a .jinja file.
             Checkpoints carry it.
-        parser: the format of tool calls (`tb_trainer.parse.families`): ``auto`` for the one that the template shows, or
+        parser: the format of tool calls (`tb_envs.parse.families`): ``auto`` for the one that the template shows, or
             ``hermes``, ``hermes_compact`` (without blanks), ``qwen3_xml``, ``llama``, ``mistral``, ``mistral_args``,
             ``mistral_call_id``.
         hidden, layers, heads: of the tiny model; half as many heads for keys and values.

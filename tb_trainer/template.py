@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tb_envs.errors import UsageError
+from tb_envs.parse.template import CHATML, template_of
 
 _FORGETS = (
     # Qwen3, Qwen3.5, Qwen3.6 and those made from them: only turns after the last words of the customer keep thoughts …
@@ -21,20 +22,6 @@ _FORGETS = (
     # … and, in Qwen3, of these only the last turn keeps an empty one.
     ("loop.last or (not loop.last and reasoning_content)", "true"),
 )
-
-
-def template_of(tokenizer: Any) -> str:
-    """The tokenizer's chat template; of several named ones, that for tools.
-
-    Raises:
-        UsageError: there is none.
-    """
-    own: Any = tokenizer.chat_template
-    if isinstance(own, dict):
-        own = own.get("tool_use") or own.get("default")
-    if not own:
-        raise UsageError("the tokenizer has no chat template (a base model?): set model.template to a .jinja file")
-    return str(own)
 
 
 def use_template(tokenizer: Any, choice: str = "native") -> None:
@@ -59,9 +46,7 @@ def additive(tokenizer: Any) -> str:
     """The additive variant of the tokenizer's template: ours where we know what it drops, else TRL's, else as it is."""
     own = changed = template_of(tokenizer)
     if "<|im_start|>" in own and "tool" not in own:
-        from tb_trainer.tiny import CHAT_TEMPLATE
-
-        return CHAT_TEMPLATE
+        return CHATML
     for condition, kept in _FORGETS:
         changed = changed.replace(condition, kept)
     if changed != own:

@@ -16,6 +16,7 @@ from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, train
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
 import tb_trainer.attention  # noqa: F401  (registers `blocks`)
+from tb_envs.parse.template import CHATML
 from tb_envs.task import Task
 from tb_trainer.reference import reference_transcript
 
@@ -28,35 +29,10 @@ PIECES = r" ?[\p{L}_]+|\p{N}| ?[^\s\p{L}\p{N}_]+|\s+"
 """What may become one token: a word, or a name of a tool or an argument; a single digit, so that no id and no amount is
 one token that was seen in one task only; a run of marks; a run of blanks."""
 
-CHAT_TEMPLATE = """\
-{%- for message in messages %}
-{%- if message.role == 'tool' %}
-{%- if loop.first or messages[loop.index0 - 1].role != 'tool' %}{{- '<|im_start|>user' }}{%- endif %}
-{{- '\\n<tool_response>\\n' + message.content + '\\n</tool_response>' }}
-{%- if loop.last or messages[loop.index0 + 1].role != 'tool' %}{{- '<|im_end|>\\n' }}{%- endif %}
-{%- else %}
-{{- '<|im_start|>' + message.role + '\\n' + (message.content or '') }}
-{%- if message.role == 'system' and tools %}
-{{- '\\n\\n# Tools\\n\\nTo call a tool, write a JSON object with its name and arguments between tags:\\n' }}
-{{- '<tool_call>\\n{"name": <name>, "arguments": <object>}\\n</tool_call>\\n<tools>' }}
-{%- for tool in tools %}{{- '\\n' + (tool | tojson) }}{%- endfor %}
-{{- '\\n</tools>' }}
-{%- endif %}
-{%- for call in message.tool_calls or [] %}
-{{- '\\n' if message.content or not loop.first else '' }}
-{{- '<tool_call>\\n{"name": "' + call.function.name + '", "arguments": ' }}
-{{- call.function.arguments if call.function.arguments is string else call.function.arguments | tojson }}
-{{- '}\\n</tool_call>' }}
-{%- endfor %}
-{{- '<|im_end|>\\n' }}
-{%- endif %}
-{%- endfor %}
-{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{%- endif %}"""
-
 
 def make_tokenizer(texts: Iterable[str], vocabulary: int) -> PreTrainedTokenizerFast:
     """A byte-level BPE tokenizer of at most `vocabulary` entries, trained on `texts`."""
-    return trained_tokenizer(texts, vocabulary, PIECES, [PAD, START, END, *TAGS], END, CHAT_TEMPLATE)
+    return trained_tokenizer(texts, vocabulary, PIECES, [PAD, START, END, *TAGS], END, CHATML)
 
 
 def trained_tokenizer(

@@ -18,6 +18,7 @@ PAGES = [
     "docs/trainer.md",
     "docs/launching.md",
     "docs/new-domain.md",
+    "docs/models.md",
 ]
 
 

@@ -17,6 +17,7 @@ from tb_envs.agents import make_agent, question
 from tb_envs.authoring.steps import Ask, Call, Derived, value_of
 from tb_envs.episode import Episode, drive
 from tb_envs.errors import UsageError
+from tb_envs.parse import Parser
 from tb_envs.play import play
 from tb_envs.registration import load_domain
 from tb_envs.task import Task, get_task
@@ -25,7 +26,6 @@ from tb_trainer.compact.tokenizer import compact_texts, make_compact_tokenizer
 from tb_trainer.config import check, load
 from tb_trainer.demonstrations import demonstrations, script_turns
 from tb_trainer.engines import Key
-from tb_trainer.parse import Parser
 from tb_trainer.play import play_all
 from tb_trainer.policy import load_policy
 from tb_trainer.reference import WrittenEngine

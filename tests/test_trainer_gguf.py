@@ -16,9 +16,9 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from trainer_parts import TASKS, config, reference
 from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
+from tb_envs import gguf_file as reading
 from tb_envs.errors import UsageError
 from tb_envs.task import get_task
-from tb_trainer import gguf_file as reading
 from tb_trainer.policy import load_policy
 from tb_trainer.render import Renderer
 

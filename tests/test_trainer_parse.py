@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tb_envs.actions import Turn, looks_like_call, parse_action
 from tb_envs.errors import UsageError
-from tb_trainer.parse import FAMILIES, Parser, action_of
-from tb_trainer.parse.cast import cast_value
+from tb_envs.parse import FAMILIES, Parser, action_of
+from tb_envs.parse.cast import cast_value
 
 NAMES = sorted(FAMILIES)
 ANY: dict[str, Any] = {

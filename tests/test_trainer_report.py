@@ -20,8 +20,10 @@ from test_trainer_loop import make_run, settings_for
 from trainer_parts import IDLE, TASKS, reference, sets
 
 from tb_envs.cli import main as tbx
+from tb_envs.cli.report import save
 from tb_envs.errors import UsageError
 from tb_envs.evaluation.metrics import bootstrap_over_tasks, pass_at_k, pass_hat_k
+from tb_envs.evaluation.report.charts import ticks
 from tb_envs.registration import load_domain
 from tb_envs.task import get_task
 from tb_trainer.config import load
@@ -32,8 +34,6 @@ from tb_trainer.loop import Run
 from tb_trainer.reference import WrittenEngine
 from tb_trainer.render import Renderer
 from tb_trainer.report import paired, stats
-from tb_trainer.report.charts import ticks
-from tb_trainer.report.command import save
 from tb_trainer.report.facts import names_of
 from tb_trainer.report.page import write
 from tb_trainer.report.pairs import find_pairs, pair_by_hand

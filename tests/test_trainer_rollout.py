@@ -11,6 +11,7 @@ import pytest
 from trainer_parts import CHATTER, IDLE, TASKS, reference, runner, tokenizer, written
 
 from tb_envs.agents import make_agent
+from tb_envs.costs import Cost, Tokens
 from tb_envs.episode import Episode
 from tb_envs.errors import UsageError
 from tb_envs.play import play
@@ -202,7 +203,7 @@ class PaidUser:
 
     def reply(self, said: str) -> Any:
         Paid.answers += 1
-        self._spend("user", dollars=0.25, tokens=100)
+        self._spend("user", Cost(0.25, Tokens(input=80, output=20), requests=1))
         return self._user.reply(said)
 
 
@@ -219,7 +220,7 @@ class Paid(Episode):
     def _end(self, by: str) -> None:
         super()._end(by)
         Paid.ends += 1
-        self.spend("judge", dollars=0.5, tokens=7)
+        self.spend("judge", Cost(0.5, Tokens(input=5, output=2), requests=1))
 
 
 @pytest.mark.parametrize("crash", [0.0, 0.3])

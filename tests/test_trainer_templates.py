@@ -16,13 +16,13 @@ from tb_envs.actions import Turn
 from tb_envs.agents import make_agent
 from tb_envs.errors import UsageError
 from tb_envs.limits import Limits as EpisodeLimits
+from tb_envs.parse import Parser, action_of, family_of
 from tb_envs.play import play
 from tb_envs.settings import Settings
 from tb_envs.task import get_task
 from tb_trainer.config import check
 from tb_trainer.engines import Key
 from tb_trainer.engines.make import make_engine
-from tb_trainer.parse import Parser, action_of, family_of
 from tb_trainer.play import play_all
 from tb_trainer.policy import load_policy
 from tb_trainer.reference import WrittenEngine

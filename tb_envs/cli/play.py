@@ -8,12 +8,14 @@ import sys
 
 from rich.text import Text
 
+from tb_envs.background import complete
+from tb_envs.cli.models import part_options
 from tb_envs.cli.parser import Parser, choose, limits_option
 from tb_envs.cli.readable import print_result, print_verdict
 from tb_envs.cli.screen import Screen, print_json, screen
 from tb_envs.cli.show import show_policy, show_tools
 from tb_envs.cli.typed import read_typed
-from tb_envs.episode import Episode, Settings, drive
+from tb_envs.episode import Episode, Settings
 from tb_envs.errors import UsageError
 from tb_envs.limits import Limits
 from tb_envs.task import get_task
@@ -36,16 +38,17 @@ def main(argv: list[str]) -> int:
     parser = Parser("play", "Play the agent yourself. What counts is what the records say at the end.", epilog=HELP)
     parser.add_argument("task", metavar="TASK", help="a task id, e.g. hotel/late_cancellation/0")
     limits_option(parser)
+    part_options(parser)
     parser.json_option()
     args = parser.read(argv)
     task = get_task(args.task)
-    episode = Episode(Settings(limits=Limits.of(args.limits)))
+    episode = Episode(Settings(limits=Limits.of(args.limits), user=args.user, judge=args.judge))
     out = screen()
     out.quiet = args.json
     try:
-        drive(episode.reset(task))
+        complete(episode.reset(task), episode.settings.suspends)
         _talk(episode, out)
-        drive(episode.finish())
+        complete(episode.finish(), episode.settings.suspends)
     finally:
         episode.close()
     if args.json:
@@ -71,7 +74,7 @@ def _talk(episode: Episode, out: Screen) -> None:
                 _command(line, episode, out)
             elif line:
                 action = read_typed(line, task.tools)
-                observation = drive(episode.act(action))
+                observation = complete(episode.act(action), episode.settings.suspends)
                 if observation.startswith("[system]"):
                     out.print(observation)
                 shown = _print_news(episode, shown, out)

@@ -1,10 +1,97 @@
-"""``tbx report``: hands its arguments on to the trainer, which writes what runs show as one HTML file."""
+"""``tbx report``: what runs show, as one HTML file that needs no network.
+
+Folders of ``tbx eval`` get the report on campaigns, where every episode can be read; all others are runs of the
+trainer, which writes its own. Refuses to mix the two, and to overwrite what is no report.
+"""
 
 from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tb_envs.cli.parser import Parser
+from tb_envs.cli.screen import percent, print_json, screen, table
+from tb_envs.errors import UsageError
+
+GENERATOR = 'content="tbx report"'
 
 
 def main(argv: list[str]) -> int:
     """Write a report."""
-    from tb_trainer.report.command import main as report
+    if not any(_is_campaign(word) for word in argv):
+        from tb_trainer.report.command import main as report
 
-    return report(argv)
+        return report(argv)
+    return report_campaigns(argv)
+
+
+def _is_campaign(word: str) -> bool:
+    from tb_envs.evaluation.report.campaigns import is_campaign
+
+    return not word.startswith("-") and is_campaign(Path(word))
+
+
+def report_campaigns(argv: Sequence[str]) -> int:
+    """Read campaigns and write what they show."""
+    from tb_envs.evaluation.report.campaigns import Campaign, names_of
+    from tb_envs.evaluation.report.page import write
+
+    parser = Parser("report", "Show what campaigns did, episode by episode, as one HTML file that needs no network.")
+    parser.add_argument(
+        "runs", nargs="+", type=Path, metavar="RUN", help="folders of `tbx eval`; several: side by side"
+    )
+    parser.add_argument("--out", type=Path, metavar="FILE.html", help="default: report.html in the only RUN, or here")
+    parser.json_option()
+    args = parser.read(list(argv))
+    strange = [str(path) for path in args.runs if not _is_campaign(str(path))]
+    if strange:
+        raise UsageError(f"{', '.join(strange)} is no campaign of `tbx eval`, the others are; report them apart")
+    campaigns = [Campaign(path) for path in dict.fromkeys(args.runs)]
+    out: Path = args.out or (campaigns[0].folder if len(campaigns) == 1 else Path()) / "report.html"
+    save(out, write(campaigns))
+    _say(args, out, dict(zip(names_of(campaigns), campaigns, strict=True)))
+    return 0
+
+
+def save(out: Path, pieces: Iterable[str]) -> None:
+    """Put a report in place, over an older report if there is one.
+
+    Raises:
+        UsageError: the file is something else.
+    """
+    if out.is_dir():
+        raise UsageError(f"--out {out} is a folder; name a file in it")
+    if out.exists():
+        with out.open("rb") as file:
+            if GENERATOR not in file.read(2000).decode("utf-8", "replace"):
+                raise UsageError(f"{out} is no report; name another file")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    draft = out.with_name(f".{out.name}.draft")
+    with draft.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(pieces)
+    os.replace(draft, out)
+
+
+def _say(args: Any, out: Path, campaigns: Mapping[str, Any]) -> None:
+    found = {name: campaign.summary() for name, campaign in campaigns.items()}
+    if args.json:
+        print_json({"out": str(out), "runs": [{"run": str(campaigns[name].folder), "name": name, "summary": summary}
+                                              for name, summary in found.items()]})  # fmt: skip
+        return
+    console = screen()
+    rows = [
+        (name, one["counted"], one["system_errors"], _interval(one["headline"]["pass_at_1"]))
+        for name, one in found.items()
+    ]
+    console.print(
+        table(("run", "attempts", "system errors", "pass@1 [95 %]"), rows, numbers=("attempts", "system errors"))
+    )
+    console.print(f"report: {out}", soft_wrap=True)
+
+
+def _interval(found: Mapping[str, float] | None) -> str:
+    if found is None:
+        return percent(None)
+    return f"{percent(found['estimate'])} [{100 * found['low']:.1f}, {100 * found['high']:.1f}]"

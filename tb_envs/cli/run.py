@@ -17,6 +17,7 @@ from statistics import mean
 from typing import Any
 
 from tb_envs.agents import BUILT_IN, make_agent
+from tb_envs.cli.models import part_options
 from tb_envs.cli.parser import Parser, amounts, knobs_option, limits_option, whole
 from tb_envs.cli.screen import Screen, percent, print_json, progress, screen, table
 from tb_envs.cli.selection import select, task_options
@@ -44,6 +45,8 @@ def main(argv: list[str]) -> int:
         faults=args.faults or None,
         trace_dir=args.traces,
         knobs=args.knobs,
+        user=args.user,
+        judge=args.judge,
     )
     ids = select(args)
     summary = RunSummary()
@@ -96,6 +99,7 @@ def _parser() -> Parser:
     parser.add_argument("--store", metavar="URL", help="databases on a PostgreSQL server: postgresql://…")
     limits_option(parser)
     knobs_option(parser)
+    part_options(parser)
     parser.add_argument(
         "--retries", type=whole(0), default=RETRIES, metavar="N", help=f"after a system error (default: {RETRIES})"
     )

@@ -122,6 +122,11 @@ def percent(share: float | None) -> str:
     return NOTHING if share is None else f"{100 * share:.1f} %"
 
 
+def count_of(count: int, thing: str) -> str:
+    """``1 row``, ``2 rows``."""
+    return f"{count} {thing}{'' if count == 1 else 's'}"
+
+
 @contextmanager
 def progress(total: int | None, what: str, *, quiet: bool = False) -> Generator[Callable[[str], None]]:
     """A bar on the error stream while `total` things are done; call what it gives after each, with a short note.

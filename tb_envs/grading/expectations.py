@@ -7,7 +7,7 @@ asks is put in words once: a task is shared by all its episodes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -177,6 +177,24 @@ class Named:
 
 
 @dataclass(frozen=True)
+class Judged:
+    """A language model says whether this narrow statement about the talk is true (`holds`) or not.
+
+    Only for what no row and no word shows, e.g. that the customer was told why. Tasks with such a criterion are played
+    only where there is a judge. Where the agent said nothing, the statement is not true, and nobody is asked.
+    """
+
+    name: str
+    criterion: str
+    holds: bool = True
+
+    @cached_property
+    def expected(self) -> str:
+        """What it asks, in words."""
+        return f"a judge finds it {'true' if self.holds else 'not true'} that: {self.criterion}"
+
+
+@dataclass(frozen=True)
 class Either:
     """One of several ends that the policy allows; each is a tuple of expectations."""
 
@@ -184,7 +202,37 @@ class Either:
     ways: tuple[tuple[Expectation, ...], ...]
 
 
-Expectation: TypeAlias = Changed | Created | Removed | Kept | NeverCreated | Order | Happened | AtMost | Named | Either
+Expectation: TypeAlias = (
+    Changed | Created | Removed | Kept | NeverCreated | Order | Happened | AtMost | Named | Judged | Either
+)
+
+
+def criteria_of(expects: Iterable[Expectation]) -> tuple[Judged, ...]:
+    """What only a judge can tell, of all the ways to the right end, each statement once."""
+    return tuple(dict.fromkeys(item for item in _flat(expects) if isinstance(item, Judged)))
+
+
+def acts_read(expects: Iterable[Expectation]) -> frozenset[str]:
+    """The customer's acts that the expectations look for."""
+    found: set[str] = set()
+    for item in _flat(expects):
+        if isinstance(item, Order):
+            patterns = (item.first, *item.then)
+        elif isinstance(item, Happened | AtMost):
+            patterns = (item.pattern,)
+        else:
+            patterns = (item.then,) if isinstance(item, Named) else ()
+        found.update(pattern.fields["act"] for pattern in patterns if "act" in pattern.fields)
+    return frozenset(found)
+
+
+def _flat(expects: Iterable[Expectation]) -> Iterator[Expectation]:
+    for item in expects:
+        if isinstance(item, Either):
+            for way in item.ways:
+                yield from _flat(way)
+        else:
+            yield item
 
 
 def _words(fields: Mapping[str, Any]) -> str:
@@ -265,6 +313,13 @@ def named(name: str, values: Iterable[str], *, at_least: int, then: Pattern) -> 
 def happened(name: str, pattern: Pattern, *, times: int = 1) -> Happened:
     """The log has `times` events like this, or more."""
     return Happened(name, pattern, times)
+
+
+def judged(name: str, criterion: str, *, holds: bool = True) -> Judged:
+    """A judge finds this statement about the talk true, or with ``holds=False`` not true."""
+    if not criterion.strip():
+        raise DomainError(f"judged({name!r}): say what the judge is to find")
+    return Judged(name, criterion, holds)
 
 
 def either(name: str, *ways: tuple[Expectation, ...]) -> Either:

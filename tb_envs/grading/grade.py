@@ -13,6 +13,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from tb_envs.authoring.models import TableSpec
+from tb_envs.errors import CheckerError
 from tb_envs.grading.expectations import (
     AtMost,
     Changed,
@@ -20,6 +21,7 @@ from tb_envs.grading.expectations import (
     Either,
     Expectation,
     Happened,
+    Judged,
     Kept,
     Named,
     NeverCreated,
@@ -79,6 +81,18 @@ class Evidence:
     def first(self, pattern: Pattern) -> int:
         """Where in the log the first event like this is; behind its end if nowhere."""
         return next(self.places(pattern), len(self.log))
+
+    @property
+    def spoken(self) -> bool:
+        """Whether the agent said anything to the customer."""
+        return ("said", "") in self._places
+
+    def judgement(self, item: Judged) -> Event | None:
+        """A judge's answer to this criterion, as recorded in the log."""
+        for place in self._places.get(("judged", item.name), ()):
+            if self.log[place].data["criterion"] == item.criterion:
+                return self.log[place]
+        return None
 
     def new_rows(self, table: str) -> list[Key]:
         """Rows that did not exist before and do at the end, in order of creation."""
@@ -167,6 +181,8 @@ def _judge(item: Expectation, evidence: Evidence, claimed: set[Key]) -> Result:
             seen = sum(1 for _ in evidence.places(pattern))
             found = f"it did {seen} times" if times > 1 else "it did" if seen else "it did not"
             return Result(seen >= times, item.expected, found)
+        case Judged():
+            return _judge_by_judge(item, evidence)
         case _:
             raise TypeError(f"cannot judge {item!r}")
 
@@ -283,6 +299,17 @@ def _judge_named(item: Named, evidence: Evidence) -> Result:
     heard = "\n".join(event.text.lower() for event in evidence.log[:end] if event.kind == "heard")
     named = [value for value in item.values if value.lower() in heard]
     return Result(len(named) >= item.at_least, item.expected, f"named by then: {', '.join(named) or 'none'}")
+
+
+def _judge_by_judge(item: Judged, evidence: Evidence) -> Result:
+    """By a judge's recorded answer; where the agent said nothing, nothing was told, and nobody was asked."""
+    answer = evidence.judgement(item)
+    if answer is not None:
+        true, why = bool(answer.data["true"]), answer.text
+        return Result(true == item.holds, item.expected, f"the judge finds it {'true' if true else 'not true'}: {why}")
+    if evidence.spoken:
+        raise CheckerError(f"there is no judge's answer to «{item.name}»; give the environment a judge")
+    return Result(not item.holds, item.expected, "the agent said nothing")
 
 
 def _like(event: Event, pattern: Pattern, evidence: Evidence) -> bool:

@@ -6,9 +6,11 @@ A customer is told the persona and what the agent says, nothing else: never the 
 from __future__ import annotations
 
 from collections.abc import Awaitable
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from tb_envs.errors import UsageError
+from tb_envs.endpoints import model_options
+from tb_envs.settings import USERS, kind_of, options_of
 
 from .reply import Reply
 
@@ -31,7 +33,25 @@ class Customer(Protocol):
 def make_user(episode: Episode, attempt: int) -> Customer:
     """The customer that the episode's settings name, for its task; `attempt` tells repeated attempts apart.
 
+    ``llm``: a language model writes its words (`llm.ModelUser`). ``recorded``: it says what one said before.
+
     Raises:
-        UsageError: its options are wrong, or what it needs is not installed.
+        UsageError: its options are wrong, what it needs is not installed, or the task is none for it.
     """
-    raise UsageError(f"unknown user {episode.settings.user!r}")
+    assert episode.task is not None
+    user = episode.settings.user
+    kind = kind_of("user", user, USERS)
+    if kind == "scripted":
+        from .scripted import ScriptedUser
+
+        task = episode.task
+        return ScriptedUser(task.scenario.customer, task.domain.vocabulary, task.user_seed)
+    from .llm import check_acts, open_model_user
+
+    check_acts(episode.task)
+    if kind == "recorded":
+        from .recorded import RecordedUser
+
+        return RecordedUser(episode, attempt, Path(options_of(user)["path"]))
+    endpoint, record = model_options("user", user)
+    return open_model_user(episode, attempt, endpoint, record)

@@ -14,8 +14,10 @@ class Reply:
         leaves: it hangs up after these words.
         acts: what it did, in order, for the order rules of a grader, e.g. `("gave:email", "pressed")`.
             The list of all acts stands in `scripted.py`.
+        faults: what a language model said first and was not let say (`guards.NAMES`); none of a script.
     """
 
     text: str
     leaves: bool = False
     acts: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()

@@ -17,9 +17,9 @@ from transformers import PreTrainedTokenizerFast
 from tb_envs.agents import make_agent
 from tb_envs.episode import Episode, drive
 from tb_envs.errors import DomainError
+from tb_envs.parse import Parser
 from tb_envs.task import Task
 from tb_trainer.compact.results import compact_result, system_line
-from tb_trainer.parse import Parser
 from tb_trainer.tiny import trained_tokenizer
 
 PAD, END = "<|pad|>", "<|end|>"

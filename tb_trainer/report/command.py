@@ -1,17 +1,16 @@
-"""``tbx report``: runs in, one HTML file out. Writes it whole or not at all; refuses to overwrite what is no report."""
+"""``tbx report`` for runs of the trainer: folders in, one HTML file out."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from tb_envs.cli.parser import Parser
+from tb_envs.cli.report import save
 from tb_envs.cli.screen import percent, print_json, screen, table
-from tb_envs.errors import UsageError
 from tb_trainer.report import facts
-from tb_trainer.report.page import GENERATOR, write
+from tb_trainer.report.page import write
 from tb_trainer.report.pairs import Pair, find_pairs, pair_by_hand
 from tb_trainer.report.read import RunRecord, read_run, read_trials
 
@@ -36,25 +35,9 @@ def main(argv: Sequence[str]) -> int:
     found = [pair_by_hand(*map(read_trials, files)) for files in args.compare]
     found += find_pairs(runs, facts.names_of(runs))
     out: Path = args.out or (runs[0].path if len(runs) == 1 else Path()) / "report.html"
-    save(out, write(runs, found))
+    save(out, [write(runs, found)])
     _show(args, out, runs, found)
     return 0
-
-
-def save(out: Path, content: str) -> None:
-    """Put the report in place, over an older report if there is one.
-
-    Raises:
-        UsageError: the file is something else.
-    """
-    if out.is_dir():
-        raise UsageError(f"--out {out} is a folder; name a file in it")
-    if out.exists() and f'content="{GENERATOR}"' not in out.read_bytes()[:2000].decode("utf-8", "replace"):
-        raise UsageError(f"{out} is no report; name another file")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    draft = out.with_name(f".{out.name}.draft")
-    draft.write_text(content, "utf-8")
-    os.replace(draft, out)
 
 
 def _show(args: Any, out: Path, runs: Sequence[RunRecord], found: Sequence[Pair]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tb_envs.evaluation.metrics import Interval
-from tb_trainer.report.markup import NOTHING, Html, change, el, fold, number, pairs, percent, table
+from tb_envs.evaluation.report.markup import NOTHING, Html, change, el, fold, number, pairs, percent, table
 from tb_trainer.report.overtime import ONE
 from tb_trainer.report.paired import CERTAIN, Comparison, Metric, pooled
 from tb_trainer.report.pairs import Pair

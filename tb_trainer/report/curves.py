@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from tb_trainer.report.charts import Point, Series, area_chart, key, line_chart
-from tb_trainer.report.markup import Html, el, fold, number, table
+from tb_envs.evaluation.report.charts import Point, Series, area_chart, key, line_chart
+from tb_envs.evaluation.report.markup import Html, el, fold, number, table
 from tb_trainer.report.read import Row, RunRecord, part
 from tb_trainer.report.read import number as read
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from tb_trainer.report.markup import NOTHING, Html, el, fold, number, pairs, percent, table
+from tb_envs.evaluation.report.markup import NOTHING, Html, el, fold, number, pairs, percent, table
 from tb_trainer.report.pairs import Pair
 from tb_trainer.report.read import RunRecord, part
 from tb_trainer.report.read import number as read

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tb_trainer.report.markup import Html, el, fold, percent, table
+from tb_envs.evaluation.report.markup import Html, el, fold, percent, table
 from tb_trainer.report.read import Row, RunRecord
 from tb_trainer.report.read import number as read
 from tb_trainer.report.stats import KINDS, Scores

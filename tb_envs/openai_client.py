@@ -1,0 +1,398 @@
+"""Asking a model over an OpenAI-compatible endpoint: one request (`ask`), or one with bounded patience (`ask_again`).
+
+All requests of one event loop share one HTTP client, and all of the process one TLS context (a new one costs 20 ms).
+The SDK's own retries are off: what went wrong is a `RequestFailed` that says how it is to be taken, with the server's
+own words and without the key. Refuses to decide what a failure means for an episode; and the package is imported at
+the first request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import time
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from email.utils import parsedate_to_datetime
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, cast
+from urllib.request import getproxies
+from weakref import WeakKeyDictionary
+
+from tb_envs.costs import Cost, Tokens
+from tb_envs.endpoints import Endpoint
+from tb_envs.errors import UsageError
+
+if TYPE_CHECKING:
+    import ssl
+
+    from httpx2 import AsyncClient, Response
+    from openai import AsyncOpenAI
+
+Failure = Literal["busy", "down", "refused", "wrong"]
+"""``busy``: rate limited (429), come again later; ``down``: no or no usable answer, worth another try; ``refused``: the
+provider's content filter; ``wrong``: the request cannot be right as it is (key, model, length)."""
+
+FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
+"""Seconds before the first retry, doubled each time, and at most."""
+WORDS = 600
+"""Characters of a server's own words that a message keeps."""
+_FILTERED = ("content_filter", "content_policy_violation", "responsibleaipolicyviolation")
+_TOO_LONG = ("context_length_exceeded", "maximum context length", "context window", "exceed_context_size")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a model answered.
+
+    Attributes:
+        message: the assistant's message as the server sent it (``content``, ``tool_calls``, …).
+        finish: ``finish_reason``, empty where none is given.
+        tokens: by kind; None where the server does not report them.
+    """
+
+    message: Mapping[str, Any]
+    finish: str
+    tokens: Tokens | None
+
+    @property
+    def text(self) -> str:
+        """The message's words; empty where there are none."""
+        content = self.message.get("content")
+        if isinstance(content, list):
+            parts: list[Any] = cast("list[Any]", content)
+            return "".join(str(cast("dict[str, Any]", part).get("text") or "") for part in parts if type(part) is dict)
+        return content if isinstance(content, str) else ""
+
+
+class RequestFailed(Exception):
+    """A request that brought no answer.
+
+    Attributes:
+        kind: how it is to be taken, see `Failure`.
+        status: of HTTP; 0 where there was no response.
+        retry_after: seconds after which the server wants to be asked again; None where it does not say.
+        too_long: the prompt does not fit the model's context.
+        tokens: what it cost all the same, where the server says so.
+    """
+
+    def __init__(
+        self,
+        kind: Failure,
+        message: str,
+        *,
+        status: int = 0,
+        retry_after: float | None = None,
+        too_long: bool = False,
+        tokens: Tokens | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.kind, self.status, self.retry_after = kind, status, retry_after
+        self.too_long, self.tokens = too_long, tokens
+
+
+@dataclass
+class Asked:
+    """What `ask_again` took, filled while it runs, so that it also holds when it fails or is cancelled.
+
+    Attributes:
+        retried: requests sent again after a failure; waits for a busy server are in `slowed`.
+        slowed: how often the server said that it is busy.
+        seconds: of the wall clock, waiting included.
+        waited: of those, seconds that the server (429) or the back-off made us wait.
+    """
+
+    retried: int = 0
+    slowed: int = 0
+    seconds: float = 0.0
+    waited: float = 0.0
+
+
+async def ask(endpoint: Endpoint, body: Mapping[str, Any]) -> Answer:
+    """Send one chat completion and return what the model answered; no retry.
+
+    Args:
+        endpoint: where; its model, temperature, `max_tokens` and `extra` are added to the body.
+        body: ``messages``, and what else the request holds.
+
+    Raises:
+        RequestFailed: there is no answer.
+        UsageError: the package `openai` is not installed, or the key's variable is not set.
+    """
+    import openai
+    from httpx2 import HTTPError, InvalidURL
+    from httpx2 import Response as Http
+
+    key = endpoint.key()
+    client = _client(endpoint.base_url, key)
+    full = {"model": endpoint.model, **_sampling(endpoint), **body, **endpoint.extra}
+    try:
+        async with asyncio.timeout(endpoint.deadline):
+            response = await client.post(
+                "/chat/completions", cast_to=Http, body=full, options={"timeout": endpoint.deadline}
+            )
+    except (TimeoutError, openai.APITimeoutError):
+        raise RequestFailed("down", f"{_where(endpoint)} did not answer within {endpoint.deadline:g} s") from None
+    except openai.APIStatusError as error:
+        raise _failed(endpoint, error.response, key) from None
+    except (openai.APIConnectionError, HTTPError, OSError) as error:
+        cause = error.__cause__ or error
+        why = _scrub(f"{type(cause).__name__}: {cause}".rstrip(": "), key)
+        raise RequestFailed("down", f"{_where(endpoint)} cannot be reached or broke off: {why}") from None
+    except InvalidURL as error:
+        raise UsageError(f"base_url {endpoint.base_url!r} is no URL: {error}") from None
+    return _read(endpoint, response, key)
+
+
+async def ask_again(endpoint: Endpoint, body: Mapping[str, Any], asked: Asked | None = None) -> Answer:
+    """`ask`, sent again while that may help: after ``down`` `retries` times, after ``busy`` until patience is gone.
+
+    Back-off doubles, is spread by the request's content, and is at least what ``Retry-After`` says.
+
+    Raises:
+        RequestFailed: as of the last request.
+    """
+    asked = asked or Asked()
+    began = time.monotonic()
+    try:
+        while True:
+            try:
+                return await ask(endpoint, body)
+            except RequestFailed as failed:
+                wait = _wait(failed, asked, body)
+                if failed.kind == "busy" and asked.waited + wait <= endpoint.patience:
+                    asked.slowed += 1
+                elif failed.kind == "down" and asked.retried < endpoint.retries:
+                    asked.retried += 1
+                else:
+                    raise
+                asked.waited += wait
+            await asyncio.sleep(wait)
+    finally:
+        asked.seconds += time.monotonic() - began
+
+
+async def paid_ask(endpoint: Endpoint, body: Mapping[str, Any], spend: Callable[[Cost], None]) -> Answer:
+    """`ask_again`, and what it took is booked with `spend`, also if it fails or is cancelled.
+
+    Raises:
+        RequestFailed: as of the last request.
+    """
+    asked, cost = Asked(), Cost(dollars=0.0)
+    try:
+        answer = await ask_again(endpoint, body, asked)
+        known = answer.tokens or Tokens()
+        cost = Cost(endpoint.dollars(answer.tokens), known, requests=1, unreported=int(answer.tokens is None))
+        return answer
+    except RequestFailed as failed:
+        if failed.tokens is not None:
+            cost = Cost(endpoint.dollars(failed.tokens), failed.tokens, requests=1)
+        raise
+    finally:
+        spend(replace(cost, retried=asked.retried, seconds=asked.seconds))
+
+
+async def close_clients() -> None:
+    """Close the connections of the running loop; those that are still needed are opened anew."""
+    kept = _loops.pop(asyncio.get_running_loop(), None)
+    if kept is not None:
+        await kept.http.aclose()
+
+
+# -- clients
+
+
+class _Kept:
+    """One loop's HTTP client, and an SDK client per endpoint and key over it."""
+
+    def __init__(self) -> None:
+        import httpx2
+
+        from tb_envs.connections import SpreadTransport
+
+        limits = httpx2.Limits(max_connections=None, max_keepalive_connections=512, keepalive_expiry=30.0)
+        self.http: AsyncClient = httpx2.AsyncClient(
+            transport=None if getproxies() else SpreadTransport(_tls(), limits),  # a proxy's is made by the client
+            verify=_tls(),
+            follow_redirects=False,  # a key goes where it was meant to go, and nowhere else
+            limits=limits,
+        )
+        self.clients: dict[tuple[str, str], AsyncOpenAI] = {}
+
+
+_loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _Kept] = WeakKeyDictionary()
+"""A connection belongs to its event loop; a forked child has loops of its own, and so clients of its own."""
+
+
+def _client(base_url: str, key: str) -> AsyncOpenAI:
+    loop = asyncio.get_running_loop()
+    kept = _loops.get(loop)
+    if kept is None:
+        kept = _loops[loop] = _Kept()
+    client = kept.clients.get((base_url, key))
+    if client is None:
+        import openai
+
+        client = openai.AsyncOpenAI(api_key=key, base_url=base_url, max_retries=0, http_client=kept.http)
+        kept.clients[base_url, key] = client
+    return client
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    import httpx2
+
+    return httpx2.create_ssl_context()
+
+
+def need_openai() -> None:
+    """Refuse at once, with what is right, where the package is missing.
+
+    Raises:
+        UsageError: it is not installed.
+    """
+    import importlib.util
+
+    if importlib.util.find_spec("openai") is None:
+        raise UsageError(
+            "a language model over an endpoint needs the package openai: pip install 'thinkingbox-gym[llm]'"
+        )
+
+
+# -- reading
+
+
+def _sampling(endpoint: Endpoint) -> dict[str, Any]:
+    given = {"temperature": endpoint.temperature, "max_tokens": endpoint.max_tokens}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _read(endpoint: Endpoint, response: Response, key: str) -> Answer:
+    """The answer in a response that says it is one."""
+    where = _where(endpoint)
+    try:
+        data: Any = json.loads(response.content)
+    except (ValueError, RecursionError):
+        raise RequestFailed("down", f"{where} answered what is no JSON: {_scrub(response.text, key)!r}") from None
+    if not isinstance(data, dict):
+        raise RequestFailed("down", f"{where} answered no object: {_scrub(response.text, key)!r}")
+    body = cast("dict[str, Any]", data)
+    tokens = read_tokens(body.get("usage"))
+    if body.get("error"):
+        raise RequestFailed("down", f"{where} answered an error: {_scrub(response.text, key)}", tokens=tokens)
+    choices: Any = body.get("choices")
+    first: Any = cast("list[Any]", choices)[0] if isinstance(choices, list) and choices else None
+    if not isinstance(first, dict):
+        raise RequestFailed("down", f"{where} answered without choices", tokens=tokens)
+    choice = cast("dict[str, Any]", first)
+    finish, message = choice.get("finish_reason") or "", choice.get("message")
+    if finish == "content_filter":
+        raise RequestFailed("refused", f"{where}: the answer was held back by a content filter", tokens=tokens)
+    if not isinstance(message, dict):
+        raise RequestFailed("down", f"{where} answered a choice without a message", tokens=tokens)
+    return Answer(cast("dict[str, Any]", message), str(finish), tokens)
+
+
+def read_tokens(usage: Any) -> Tokens | None:
+    """A server's ``usage`` by kind; None where it does not say what was read and written."""
+    if not isinstance(usage, dict):
+        return None
+    said = cast("dict[str, Any]", usage)
+    read, written = _count(said, "prompt_tokens"), _count(said, "completion_tokens")
+    if read is None or written is None:
+        return None
+    cached = _count(said.get("prompt_tokens_details"), "cached_tokens") or 0
+    reasoning = _count(said.get("completion_tokens_details"), "reasoning_tokens") or 0
+    return Tokens(read, min(cached, read), written, min(reasoning, written))
+
+
+def _count(said: Any, name: str) -> int | None:
+    value: Any = cast("dict[str, Any]", said).get(name) if isinstance(said, dict) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _failed(endpoint: Endpoint, response: Response, key: str) -> RequestFailed:
+    """What a response with an error status means."""
+    status, text = response.status_code, response.text
+    lower = text.lower()
+    kind: Failure = "wrong"
+    if status == 429:
+        kind = "wrong" if "insufficient_quota" in lower else "busy"
+    elif status in (408, 409, 425) or status >= 500:
+        kind = "down"
+    elif status == 400 and any(word in lower for word in _FILTERED):
+        kind = "refused"
+    return RequestFailed(
+        kind,
+        f"{_where(endpoint)} answered {status}: {_scrub(_own_words(text), key)}",
+        status=status,
+        retry_after=_retry_after(response),
+        too_long=kind == "wrong" and any(word in lower for word in _TOO_LONG),
+    )
+
+
+def _own_words(text: str) -> str:
+    """The message of an error body, else the body."""
+    try:
+        error: Any = json.loads(text)
+        while isinstance(error, dict):
+            inner = cast("dict[str, Any]", error)
+            error = inner.get("error") or inner.get("message") or inner.get("detail")
+    except (ValueError, RecursionError):
+        return text
+    return error if isinstance(error, str) and error else text
+
+
+def _retry_after(response: Response) -> float | None:
+    """Seconds; a date is read against the server's own clock."""
+    headers = response.headers
+    for name, scale in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        said = headers.get(name)
+        if said is None:
+            continue
+        try:
+            seconds = float(said) / scale
+            return seconds if 0 <= seconds < 1e6 else None
+        except ValueError:
+            pass
+        try:
+            waits = parsedate_to_datetime(said) - parsedate_to_datetime(headers.get("date", ""))
+            return max(0.0, waits.total_seconds())
+        except (TypeError, ValueError):
+            continue
+    return None
+
+
+def _wait(failed: RequestFailed, asked: Asked, body: Mapping[str, Any]) -> float:
+    turn = asked.retried + asked.slowed
+    spread = zlib.crc32(json.dumps([turn, body.get("messages")], default=str).encode()) / 2**32
+    wait = min(LONGEST_WAIT, FIRST_WAIT * 2 ** min(turn, 16)) * (0.5 + spread / 2)
+    return max(wait, failed.retry_after or 0.0)
+
+
+def _where(endpoint: Endpoint) -> str:
+    return f"{endpoint.model} at {endpoint.base_url}"
+
+
+def _scrub(text: str, key: str) -> str:
+    """Words to show: no key in them, whole or in parts, and not too long."""
+    text = text.replace(key, "[key]") if len(key) > 4 else text
+    text = re.sub(r"\bsk-[A-Za-z0-9_*.\-]{4,}", "[key]", text)
+    text = re.sub(r"(?i)(bearer\s+)\S+", r"\1[key]", text)
+    return text if len(text) <= WORDS else text[:WORDS] + "…"
+
+
+__all__ = [
+    "Answer",
+    "Asked",
+    "Failure",
+    "RequestFailed",
+    "ask",
+    "ask_again",
+    "close_clients",
+    "need_openai",
+    "paid_ask",
+    "read_tokens",
+]

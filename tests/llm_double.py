@@ -1,0 +1,59 @@
+"""The chat server's double, answering as a customer's or a judge's model: words by a function of what it is asked.
+
+The function gets the request's messages and returns the answer's words. Trouble is a list of words of `chat_double`,
+one used up by each request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from chat_double import ChatDouble, _completion, _http, _trouble
+
+Writes = Callable[[list[dict[str, str]]], str]
+
+
+class ModelDouble(ChatDouble):
+    """A server that is up until `stop`.
+
+    Args:
+        writes: the answer to a request's messages; a list is used up from its front, its last word stays.
+        think: seconds that each answer takes.
+    """
+
+    def __init__(self, writes: Writes | Sequence[str], think: float = 0.0) -> None:
+        super().__init__(think=think)
+        self.writes, self.keep = writes, True
+        self.next_trouble: list[str] = []
+        self.finish = "stop"
+        self.usage = True
+
+    def start(self) -> ModelDouble:
+        super().start()
+        return self
+
+    def _written(self, messages: list[dict[str, str]]) -> str:
+        if callable(self.writes):
+            return self.writes(messages)
+        words = list(self.writes)
+        self.writes = words[1:] or words
+        return words[0]
+
+    async def _reply(self, path: str, body: dict[str, Any]) -> bytes | None:
+        self.asked += 1
+        self.bodies.append(body)
+        kind, _, number = (self.next_trouble.pop(0) if self.next_trouble else "").partition(":")
+        if kind == "slow":
+            await asyncio.sleep(float(number))
+        elif kind:
+            return _trouble(kind, number, self.asked)
+        if self.think:
+            await asyncio.sleep(self.think)
+        data = _completion(body, {"role": "assistant", "content": self._written(body["messages"])})
+        data["choices"][0]["finish_reason"] = self.finish
+        if not self.usage:
+            del data["usage"]
+        return _http(200, json.dumps(data).encode())
