@@ -369,6 +369,7 @@ def test_an_image_is_kept_until_its_source_changes(images: dict[str, str]) -> No
         on_base = build_image(changed, base)
         assert on_base.built and on_base.base == base
         assert not build_image(changed, base).built
+        assert (again := find_image(changed)) is not None and again.base == base
     finally:
         engine().images.remove(changed.image, force=True)
     with pytest.raises(UsageError, match="no image nowhere:1"):
