@@ -40,6 +40,7 @@ from tb_envs.containers.options import ContainerOptions
 from tb_envs.containers.owner import is_dead, owner
 from tb_envs.containers.placed import pack, unpack
 from tb_envs.containers.pool import Pool, make_pool
+from tb_envs.containers.prune import clear, leftovers
 from tb_envs.containers.server import LEASE, MANIFEST, SEED, SOCKET, TOKEN
 from tb_envs.containers.source import Source, source_of
 from tb_envs.errors import BackendError, UsageError
@@ -369,6 +370,7 @@ def test_an_image_is_kept_until_its_source_changes(images: dict[str, str]) -> No
         on_base = build_image(changed, base)
         assert on_base.built and on_base.base == base
         assert not build_image(changed, base).built
+        assert (again := find_image(changed)) is not None and again.base == base
     finally:
         engine().images.remove(changed.image, force=True)
     with pytest.raises(UsageError, match="no image nowhere:1"):
@@ -570,6 +572,10 @@ def test_a_killed_trainer_leaves_no_container(images: dict[str, str]) -> None:
             os.kill(child, signal.SIGKILL)
     until(lambda: not _owned_by(child), 3 + 3, "no container of the child's")
     print(f"gone {took:.2f} s after SIGKILL")
+    left = [item for item in leftovers() if item.owner.split("/")[2] in (str(parent), str(child))]
+    assert {item.kind for item in left} == {"folder"}, "what the next owner, or `tbx prune`, clears away"
+    clear(left)
+    assert not [item for item in left if Path(item.name).exists()]
 
 
 @needs_engine

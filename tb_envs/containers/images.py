@@ -91,14 +91,15 @@ def build_image(source: Source, base: str = "", tell: Callable[[str], None] = la
         UsageError: the base is not there, or cannot run the domain.
         BackendError: the engine failed.
     """
-    known = find_image(source)
-    if known is not None and known.base == (base or SCRATCH):
-        return known
-    if base and _get(base) is None:
+    based = _get(base) if base else None
+    known = _get(source.image)
+    if known is not None and known.labels.get(f"{LABEL}.below") == (based.id if based else SCRATCH):
+        return _describe(source.image, known)
+    if base and based is None:
         raise UsageError(f"the engine has no image {base}; where a registry is reachable: docker pull {base}")
     below = base or _python(source, tell)
     tell(f"{source.image}: {len(source.files)} files on {below}")
-    made = _commit(source, below, base)
+    made = _commit(source, below, base, based.id if based else SCRATCH)
     try:
         _prove(made, source, base)
     except BaseException:
@@ -150,7 +151,7 @@ def _python(source: Source, tell: Callable[[str], None]) -> str:
     return name
 
 
-def _commit(source: Source, below: str, base: str) -> str:
+def _commit(source: Source, below: str, base: str, based: str) -> str:
     """The source laid over what is below it, as an image without a name: its id."""
     changes = [
         "WORKDIR /app",
@@ -162,6 +163,7 @@ def _commit(source: Source, below: str, base: str) -> str:
         f"LABEL {LABEL}.domain={source.domain.name}",
         f"LABEL {LABEL}.source={source.digest}",
         f"LABEL {LABEL}.base={base or SCRATCH}",
+        f"LABEL {LABEL}.below={based}",
         "USER 10001:10001",
         'ENTRYPOINT ["python3", "-S", "-m", "tb_envs.containers"]',
     ]

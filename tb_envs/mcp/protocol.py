@@ -88,7 +88,7 @@ def make_server(find: Find) -> Server[Any]:
             contents=[types.TextResourceContents(uri=uri, text=text, mime_type="text/markdown")]
         )
 
-    return Server(
+    server: Server[Any] = Server(
         NAME,
         version=__version__,
         instructions=ABOUT,
@@ -100,6 +100,8 @@ def make_server(find: Find) -> Server[Any]:
         on_list_resources=list_resources,
         on_read_resource=read_resource,
     )
+    server.middleware.clear()  # its tracing is a tenth of a call's cost, and `/metrics` counts
+    return server
 
 
 def _no_headers(tool: str) -> None:

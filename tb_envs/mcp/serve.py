@@ -209,23 +209,22 @@ def listen(options: Options) -> socket.socket:
     Raises:
         UsageError: it cannot be had.
     """
+    if options.unix:
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    else:
+        family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # then asyncio sets TCP_NODELAY
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    before = os.umask(0o177)  # whoever may open a socket's file is who owns it
     try:
-        if options.unix:
-            listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            before = os.umask(0o177)  # whoever may open the socket is who owns it
-            try:
-                listener.bind(options.unix)
-            finally:
-                os.umask(before)
-        else:
-            family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
-            listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # then asyncio sets TCP_NODELAY
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listener.bind((options.host, options.port))
+        listener.bind(options.unix or (options.host, options.port))
         listener.listen(2048)
     except OSError as error:
+        listener.close()
         where = options.unix or f"{options.host}:{options.port}"
         raise UsageError(f"cannot listen on {where}: {error.strerror or error}") from None
+    finally:
+        os.umask(before)
     listener.setblocking(False)
     return listener
 
