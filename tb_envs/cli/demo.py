@@ -20,7 +20,8 @@ from tb_envs.agents import BUILT_IN, make_agent
 from tb_envs.cli.parser import Parser
 from tb_envs.cli.screen import Screen, percent, print_json, progress, screen, table
 from tb_envs.cli.selection import suite
-from tb_envs.play import play, run
+from tb_envs.evaluation.play import play_campaign
+from tb_envs.play import play
 from tb_envs.registration import load_domain
 from tb_envs.task import Task, get_task
 from tb_envs.transcript import transcript
@@ -54,9 +55,10 @@ def main(argv: list[str]) -> int:
     folder = _new_folder(args.out)
     try:
         _show_episode(get_task(next((name for name in ids if f"/{FAMILY}/" in name), ids[0])), folder, out)
-        report: dict[str, Any] = {"tasks": len(ids), "agents": _compare_agents(ids, out, quiet=args.json)}
+        report: dict[str, Any] = {"tasks": len(ids), "agents": _compare_agents(ids, folder, out, quiet=args.json)}
         report["as_promised"] = all(row["as_promised"] for row in report["agents"].values())
         (folder / "agents.json").write_text(json.dumps(report, indent=2) + "\n", "utf-8")
+        report["report"] = str(_write_report(folder, out))
         report["training"] = "left out" if args.no_train else _train(folder, out, quiet=args.json)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"what was done so far is in {folder}") from None
@@ -105,16 +107,24 @@ def _labelled(line: str) -> tuple[str, str]:
     return indent + first, words if len(words) <= LONGEST else f"{words[:LONGEST]} …"
 
 
-def _compare_agents(ids: list[str], out: Screen, *, quiet: bool) -> dict[str, Any]:
-    """What each built-in agent reaches on the same tasks, beside what is promised."""
+def _compare_agents(ids: list[str], folder: Path, out: Screen, *, quiet: bool) -> dict[str, Any]:
+    """What each built-in agent reaches on the same tasks, beside what is promised; a campaign each."""
     reached: dict[str, Any] = {}
     start = time.perf_counter()
     with progress(len(ids) * len(BUILT_IN), "five agents", quiet=quiet) as advance:
         for name in BUILT_IN:
-            summary = run(ids, name, on_attempt=lambda attempt, name=name: advance(name))
-            share = summary.to_json()["pass_at_1"]
+            played = play_campaign(folder / "eval" / name, name, ids, on_row=lambda name=name: advance(name))
+            share = played.passed / played.counted if played.counted else None
             words, holds = PROMISED[name]
-            reached[name] = {**summary.to_json(), "promised": words, "as_promised": share is not None and holds(share)}
+            reached[name] = {
+                "attempts": played.done,
+                "passed": played.passed,
+                "failed": played.counted - played.passed,
+                "system_errors": played.errors,
+                "pass_at_1": share,
+                "promised": words,
+                "as_promised": share is not None and holds(share),
+            }
     seconds = time.perf_counter() - start
     out.heading(f"2. Five agents, {len(ids)} tasks", f"{len(ids) * len(BUILT_IN)} episodes in {seconds:.1f} s")
     columns = ("agent", "passed", "failed", "errors", "pass@1", "promised", "")
@@ -125,6 +135,19 @@ def _compare_agents(ids: list[str], out: Screen, *, quiet: bool) -> dict[str, An
     ]  # fmt: skip
     out.print(table(columns, rows, numbers=("passed", "failed", "errors", "pass@1")))
     return reached
+
+
+def _write_report(folder: Path, out: Screen) -> Path:
+    """The five campaigns as one page, where every episode can be read."""
+    from tb_envs.cli.report import save
+    from tb_envs.evaluation.report.campaigns import Campaign
+    from tb_envs.evaluation.report.page import write
+
+    path = folder / "report.html"
+    save(path, write([Campaign(folder / "eval" / name) for name in BUILT_IN]))
+    out.print()
+    out.lines([f"every episode of the five, with what it changed and why it failed: {path}"])
+    return path
 
 
 def _train(folder: Path, out: Screen, *, quiet: bool) -> str:
@@ -174,7 +197,13 @@ class Tee(io.TextIOBase):
 
 def _say_where(folder: Path, report: dict[str, Any], out: Screen) -> None:
     out.heading(f"Everything is in {folder}")
-    out.pairs([("transcripts/", "the episode by each of the five agents"), ("agents.json", "the table")])
+    out.pairs(
+        [
+            ("transcripts/", "the episode by each of the five agents"),
+            ("agents.json", "the table"),
+            ("eval/", "the five campaigns, a row per attempt"),
+        ]
+    )
     if report["training"] in ("done", "failed"):
         out.pairs([("training/", "the run, update by update; report.html"), ("training.log", "what it printed")])
     out.heading("What to try next")
@@ -183,6 +212,9 @@ def _say_where(folder: Path, report: dict[str, Any], out: Screen) -> None:
             (f"tbx play {DOMAIN}/{FAMILY}/0", "be the agent yourself"),
             (f"tbx show {DOMAIN}/{FAMILY}/0", "read a task with its right end"),
             ("tbx run --agent my_agent:act --split dev", "your own agent"),
+            ("tbx eval --model NAME --base-url URL", "a model behind an endpoint"),
             ("tbx train --help", "train a model"),
         ]
     )
+    out.heading("The report", "opens from disk in any browser")
+    out.lines([str(Path(report["report"]).resolve())])

@@ -63,6 +63,11 @@ class Running:
         counts[1] += passed
         self.passed += passed
 
+    @property
+    def counted(self) -> int:
+        """Attempts that were no system errors."""
+        return self.done - self.errors
+
     def pass_at_1(self) -> Interval | None:
         """The mean over tasks of the share of attempts that succeeded, some seconds old at most; None before any."""
         now = time.monotonic()
