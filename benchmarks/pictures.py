@@ -2,7 +2,8 @@
 
     python benchmarks/pictures.py            writes docs/pictures/*.png
 
-No model plays; the scripts are those of the tests (`tests/campaign_parts.py`), so the same pages come out each time.
+No model plays; the scripts are those of the tests (`tests/campaign_parts.py`), so the same pages come out each time,
+but for the seconds in them.
 """
 
 from __future__ import annotations

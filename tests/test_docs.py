@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
-from tb_envs.cli import COMMANDS
+from tb_envs.cli import COMMANDS, main
 
 ROOT = Path(__file__).parent.parent
 PAGES = [
@@ -19,6 +20,7 @@ PAGES = [
     "docs/launching.md",
     "docs/new-domain.md",
     "docs/models.md",
+    "docs/evaluation.md",
 ]
 
 
@@ -31,6 +33,26 @@ def test_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
     for block in blocks("README.md", "python"):
         exec(compile(block, "README.md", "exec"), space)
     assert "0.0 failure" in capsys.readouterr().out
+
+
+def test_the_page_on_evaluation_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its first commands as they stand, the others' options, and its Python."""
+    monkeypatch.chdir(tmp_path)
+    first, *others = blocks("docs/evaluation.md", "bash")
+    for line in first.splitlines():
+        assert main(shlex.split(line)[1:]) == 0, line
+    assert "runs/eval/right" in capsys.readouterr().out
+    for line in (line for block in others for line in block.splitlines()):
+        words = shlex.split(line)
+        assert main([words[1], "--help"]) == 0
+        known = capsys.readouterr().out
+        for word in words:
+            assert not word.startswith("--") or f"{word} " in known, line
+    space: dict[str, object] = {}
+    for block in blocks("docs/evaluation.md", "python"):
+        exec(compile(block, "docs/evaluation.md", "exec"), space)
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -195,6 +195,8 @@ FINE = [
     (["Are you the guest yourself?"], "Well, it is my sister's booking.", False),
     (["It costs USD 60. Shall I go ahead?"], "Yes, USD 60 is fine, please go ahead.", False),
     (["Is it for the 12th of June 2031?"], "No, not 12 June 2031.", False),
+    (["That would be USD 309.52."], "More than 310 dollars? No.", False),
+    (["The fee is $12.50, and it has been waived by us."], "Not even 12.50 USD? Great.", False),
     ([DONE], "Also, could you send me the invoice by e-mail?", False),
     ([DONE, "I have sent the invoice. Goodbye!"], "Could you send the invoice too, by e-mail? One more thing.", False),
 ]

@@ -21,8 +21,8 @@ from tb_envs.evaluation.pacing import Breaker, Gate
 from tb_envs.evaluation.players import AgentPlayer, Model, ModelPlayer, Player
 
 LOCAL = "tb_envs.evaluation.local"
-"""Module of the models on this machine: ``open_local(path, sampling, concurrency) -> Model``, and ``describe(path)``,
-what the manifest says of the weights. It is loaded only where one is asked for."""
+"""Module of the models on this machine: ``open_local(path, sampling, concurrency) -> Model``, and
+``describe(path, sampling)``, what the manifest says of the weights. It is loaded only where one is asked for."""
 RESERVED = ("model", "messages", "tools", "seed", "stream", "n")
 """Fields of a request that are the campaign's own."""
 
@@ -112,7 +112,7 @@ def describe(asked: Asked) -> dict[str, Any]:
         endpoint.key()  # a variable that was named and is not set is told now
         said["base_url"] = endpoint.base_url
     if asked.kind == "local":
-        said["weights"] = importlib.import_module(LOCAL).describe(asked.model)
+        said["weights"] = importlib.import_module(LOCAL).describe(asked.model, asked.sampling)
     if asked.model:
         said |= {"sampling": dict(asked.sampling), "seeded": asked.send_seed or asked.kind == "local"}
     return said

@@ -30,7 +30,7 @@ _MODEL = re.compile(
 _AGENT = re.compile(
     r"\b(?:how (?:can|may) (?:i|we) (?:help|assist) you|is there anything else i can (?:help|assist|do)"
     r"|i(?:'ve| have)? (?:just |now |successfully )?(?:processed|cancelled|canceled|refunded|updated|verified) your\b"
-    r"|(?:let me|i'll|i will) (?:check|look up|pull up|verify|process|cancel|refund|update) your\b"
+    r"|(?:let me|i'll|i will) (?:check|look up|pull up|verify|process|refund|update) your\b"
     r"|(?:may|could|can) i (?:have|get) your (?:booking|account|e-?mail|date of birth|full name)"
     r"|thank you for (?:contacting|calling) (?:us|our)\b|your request has been (?:processed|completed))",
     re.IGNORECASE,

@@ -6,6 +6,7 @@ Where it is unsure it reads in the customer's favour. Refuses to judge (`guards`
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from tb_envs.authoring.persona import NAMED, Consent, Known, Lines, Persona, Request, Secret, Vocabulary
@@ -21,6 +22,15 @@ from .words import each
 
 _OUTCOMES = frozenset((DONE, REFUSED, PENDING, INABLE, "deed", "kept", "recorded", "limited"))
 """Ends of a request as `ends` names them; the unsure ones count, too."""
+READ = 20_000
+"""Characters of the agent's words that are read of one turn."""
+_ENDING = re.compile(
+    r"\b(?:done|completed?|processed|cancell?ed|refunded|changed|updated|confirmed|booked|issued|sent|reversed|removed"
+    r"|added|arranged|settled|resolved|all set|unable|cannot|can't|can not|not able|not possible|not allowed|declined"
+    r"|denied|refused?|escalated|forwarded|passed (?:on|to)|on file|will be (?:in touch|contacted)|take(?:s)? over)\b",
+    re.IGNORECASE,
+)
+"""Words that may tell an end; more than the scripted customer relies on, since a false alarm costs an attempt."""
 _SMALL = stem_set(
     "i you he she it we they me him them my your his her its our their a an the this that these those there here am is"
     " are was were be been have has had do does did will would can could shall should may might must not no yes and or"
@@ -71,10 +81,12 @@ class Ledger:
 
     def hear(self, text: str) -> None:
         """Take up what the agent said."""
+        text = text[:READ]
         self.turns += 1
         memory = self._memory
         self.heard = heard = understand(text, memory.lexicon, memory.tree, memory.values)
         self.ended = self.ended or bool(heard.ends & _OUTCOMES) or any(s.ends & _OUTCOMES for s in heard.sentences)
+        self.ended = self.ended or (_ENDING.search(text) is not None and not heard.consent)
         self.parting = "bye" in heard.cues
         self.asked_now = memory.asked(heard)
         self.asked.update(self.asked_now)
@@ -87,7 +99,9 @@ class Ledger:
 
     def named_by_agent(self, fact: str) -> bool:
         """Whether the agent has said a fact's value."""
-        return holds(self._agent_words, self.facts[fact])
+        value = self.facts[fact]
+        wanted = spotted(value)
+        return all(map(self.agent.has, wanted)) if wanted else holds(self._agent_words, value)
 
     def may_tell(self, fact: str) -> bool:
         """Whether a fact was asked for, told or named before; in doubt it was."""

@@ -17,7 +17,7 @@ from tb_envs.openai_client import RequestFailed, need_openai, paid_ask
 
 from .guards import fault_in
 from .labels import FOUND, acts_in
-from .ledger import Ledger
+from .ledger import READ, Ledger
 from .prompt import ANSWERED, HANG_UP, briefing
 from .recorded import Recorder
 from .reply import Reply
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 TRIES = 2
 """Answers that are asked for in one turn: the first, and one regeneration."""
-READ = 20_000
-"""Characters of the agent's words that the model is shown of one turn."""
 _THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _HANGS_UP = re.compile(r"[\[(<*]{1,2}\s*hang(?:s|ing)?[ _-]*up\s*[\])>*]{1,2}", re.IGNORECASE)
 _LABEL = re.compile(r"^\s*(?:\*\*)?(?:customer|caller|user|guest|me)(?:\*\*)?\s*:(?:\*\*)?\s*", re.IGNORECASE)

@@ -17,6 +17,8 @@ Form = Literal["email", "date", "time", "amount", "id", "phone", "digits"]
 
 LONG = 4
 """Digits from which on a bare number is a value and no mere count."""
+ROUNDED = 100
+"""Cents by which a customer may be off when it names a price."""
 _MONTH = "|".join(f"{name}|{name[:3]}" for name in MONTHS) + "|Sept"
 _NUMBER_OF = {form.lower(): at for at, name in enumerate(MONTHS, 1) for form in (name, name[:3])} | {"sept": 9}
 _MONEY = r"(?:US|C|A)?[$€£¥]|\b(?:USD|EUR|GBP|CHF|CAD|AUD|JPY)"
@@ -41,12 +43,10 @@ _FORMS: tuple[tuple[Form, re.Pattern[str]], ...] = (
         ),
     ),
     ("date", re.compile(r"\b(?P<m>\d{1,2})[/.](?P<d>\d{1,2})[/.](?P<y>\d{4}|\d{2})\b", re.ASCII)),
-    (
-        "time",
-        re.compile(r"\b(?P<h>[01]?\d|2[0-3])[:.h](?P<min>[0-5]\d) ?(?P<half>[ap]\.?m\b\.?)?(?![.\d])", re.I | re.A),
-    ),
-    ("time", re.compile(r"\b(?P<h>1[0-2]|[1-9]) ?(?P<half>[ap]\.?m\b\.?)", re.IGNORECASE | re.ASCII)),
     ("amount", re.compile(rf"(?:{_MONEY}) ?(?P<n>{_FIGURE})|\b(?P<n2>{_FIGURE}) ?(?:{_UNITS})", re.I | re.A)),
+    ("time", re.compile(r"\b(?P<h>[01]?\d|2[0-3])[:h](?P<min>[0-5]\d) ?(?P<half>[ap]\.?m\b\.?)?", re.I | re.A)),
+    ("time", re.compile(r"\b(?P<h>1[0-2]|[1-9])\.(?P<min>[0-5]\d) ?(?P<half>[ap]\.?m\b\.?)", re.I | re.A)),
+    ("time", re.compile(r"\b(?P<h>1[0-2]|[1-9]) ?(?P<half>[ap]\.?m\b\.?)", re.IGNORECASE | re.ASCII)),
     (
         "id",
         re.compile(
@@ -138,8 +138,10 @@ class Pool:
         """Whether it knows a value, in whatever spelling."""
         if value.form == "date":
             return any(same_day(value.day, day) for day in self._days)
-        if value.form in ("time", "amount"):
-            return value.number in self._numbers[value.form]
+        if value.form == "time":
+            return value.number in self._numbers["time"]
+        if value.form == "amount":  # people round: "more than 300 dollars?"
+            return any(abs(value.number - number) <= ROUNDED for number in self._numbers["amount"])
         if value.form == "email":
             return value.text.lower() in self._emails
         if value.form == "id":
@@ -151,8 +153,7 @@ class Pool:
 def holds(text: str, value: str) -> bool:
     """Whether a text names a value: by its form where it has one, else by its words in their order."""
     if wanted := spotted(value):
-        pool = Pool([text])
-        return all(pool.has(one) for one in wanted)
+        return all(map(Pool([text]).has, wanted))
     words = "".join(rf"\W+{re.escape(word)}" for word in re.findall(r"\w+", value.lower()))
     return bool(words) and re.search(rf"(?<!\w){words[3:]}(?!\w)", text.lower()) is not None
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any
 
 from tb_envs.errors import UsageError
+from tb_envs.parse import FAMILIES
 
 DTYPES = ("auto", "float32", "bfloat16", "float16")
 SEEN = {"date_string": "26 Jul 2024"}
@@ -75,12 +77,18 @@ class Options:
             "dtype": (self.dtype in DTYPES, f"one of {', '.join(DTYPES)}"),
             "chat_template_kwargs": (_is(self.chat_template_kwargs, Mapping), "a JSON object"),
             "chat_template": (_is(self.chat_template, str), "own, signatures or a .jinja file"),
-            "parser": (_is(self.parser, str), "auto or a format's name"),
             "device": (_is(self.device, str), "auto, cpu, cuda, cuda:1, …"),
         }
         for name, (right, wanted) in rules.items():
             if not right:
                 raise UsageError(f"--sampling {name}={getattr(self, name)!r}: valid is {wanted}")
+        if self.parser != "auto" and self.parser not in FAMILIES:
+            raise UsageError(f"--sampling parser: there is no {self.parser!r}; valid: auto, {', '.join(FAMILIES)}")
+        template = self.chat_template
+        if template not in ("own", "signatures") and not (template.endswith(".jinja") and Path(template).is_file()):
+            raise UsageError(
+                f"--sampling chat_template={template!r}: valid are own, signatures, or an existing .jinja file"
+            )
 
     def switches(self) -> dict[str, Any]:
         """What the template is told beside messages and tools."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -29,17 +29,22 @@ _IGNORED = ("optimizer", "scheduler", "rng_state", "trainer_state", "training_ar
 """Beginnings of the names of files that a checkpoint holds for training only."""
 
 
-def describe(path: str) -> dict[str, Any]:
+def describe(path: str, sampling: Mapping[str, Any]) -> dict[str, Any]:
     """What a manifest says of weights: equal exactly where the model is.
+
+    Args:
+        path: of the model.
+        sampling: fields of `Options`; those that are wrong are refused here already, before a campaign begins.
 
     Returns:
         ``sha256`` of the contents of all files by their names, ``files`` and ``bytes``, ``architecture``, ``dtype``
-        (as saved), ``revision`` (of a snapshot of a hub; null elsewhere), ``device`` (that is used unless another one
-        is asked for), ``torch`` and ``transformers`` (versions).
+        (as saved), ``revision`` (of a snapshot of a hub; null elsewhere), ``device`` (that is used), ``torch`` and
+        ``transformers`` (versions).
 
     Raises:
-        UsageError: there is no model, or what reads one is not installed.
+        UsageError: there is no model, or what reads one is not installed, or a field is wrong.
     """
+    options = Options.of(sampling)
     need_transformers()
     files = dict(_files(path))
     with ThreadPoolExecutor(4) as pool:
@@ -51,7 +56,7 @@ def describe(path: str) -> dict[str, Any]:
         "bytes": sum(file.stat().st_size for file in files.values()),
         **_kind(path),
         "revision": found[1] if (found := _SNAPSHOT.search(str(Path(path).absolute()))) else None,
-        "device": device_of(Options()),
+        "device": device_of(options),
         "torch": version("torch"),
         "transformers": version("transformers"),
     }
@@ -66,7 +71,9 @@ def load(path: str, options: Options) -> tuple[Any, Any]:
     need_transformers()
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers.utils import logging
 
+    logging.disable_progress_bar()
     dtype: Any = "auto" if options.dtype == "auto" else getattr(torch, options.dtype)
     model: Any
     tokenizer: Any
@@ -89,12 +96,20 @@ def load(path: str, options: Options) -> tuple[Any, Any]:
 
 
 def device_of(options: Options) -> str:
-    """Where the model computes."""
+    """Where the model computes.
+
+    Raises:
+        UsageError: there is no such device.
+    """
     import torch
 
-    if options.device != "auto":
-        return options.device
-    return "cuda" if torch.cuda.is_available() else "cpu"
+    if options.device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.empty(1, device=options.device)
+    except (RuntimeError, AssertionError, ValueError):
+        raise UsageError(f"--sampling device: there is no device {options.device!r}; valid: auto, cpu, cuda") from None
+    return options.device
 
 
 def need_transformers() -> None:

@@ -1,9 +1,9 @@
 """Writes the turns of many attempts with one model, in a thread of its own: what waits is read, what writes goes on.
 
-A prompt is read in blocks of `BLOCK` tokens, near its end of `SMALL` ones, a block between two steps of those that write.
-Blocks are kept by the tokens up to their end, so what several attempts or turns begin with is read once. A step writes one
-token for each open turn, in a sequence that always has `width` places. So every computation has a shape and an order
-that only the turn's own tokens decide: the same prompt and seed give the same turn, alone or among others.
+A prompt is read in blocks of `BLOCK` tokens, near its end of `SMALL` ones, a block between two steps of those that
+write. Blocks are kept by the tokens up to their end, so what several attempts or turns begin with is read once. A step
+writes one token for each open turn, in a sequence that always has `width` places. So every computation has a shape and
+an order that only the turn's own tokens decide: the same prompt and seed give the same turn, alone or among others.
 Refuses to know text, tasks and campaigns.
 """
 

@@ -54,7 +54,8 @@ def _tokens(runs: Sequence[Run]) -> Html:
     for role, words in ROLES:
         found = [run.summary["tokens"][role] for run in runs]
         if not any(found):
-            rows.append((words, *(UNKNOWN if role == "agent" else "none or unknown" for _ in runs)))
+            spent = (run.summary["cost"]["by_role"][role]["dollars"] for run in runs)
+            rows.append((words, *("none" if paid == 0 else UNKNOWN for paid in spent)))  # 0: no model was called
             continue
         for kind in KINDS:
             name = f"{words}, {kind.replace('_', ' ')}"

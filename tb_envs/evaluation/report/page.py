@@ -198,7 +198,7 @@ def _dialog() -> Html:
     return el(
         "dialog",
         bar,
-        el("div", id="body", class_="ebody", tabindex=0, autofocus=""),
+        el("div", id="body", class_="ebody", tabindex=0),
         id="episode",
         aria_labelledby="title",
     )

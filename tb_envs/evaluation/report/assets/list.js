@@ -27,7 +27,7 @@ const COLUMNS = [
   ["Traps", "traps", (e) => e.about.traps.map((trap) => h("span", { class: "tag" }, trap)), "extra traps"],
   ["Turns", "turns", (e) => count(e.turns), "n"],
   ["Calls", "calls", (e) => count(e.calls), "n"],
-  ["Tokens", "tokens", (e) => (e.tokens === null ? UNKNOWN : count(e.tokens)), "n"],
+  ["Tokens", "tokens", (e) => (e.tokens !== null ? count(e.tokens) : e.cost === 0 ? "none" : UNKNOWN), "n"],
 ];
 
 function whyOf(entry) {
