@@ -316,7 +316,7 @@ def _has(evidence: Evidence, change: RowChange, fields: Mapping[str, Any]) -> bo
 def _fit(fields: Mapping[str, Any], table: str, values: Values, evidence: Evidence) -> bool:
     """Whether each field accepts what the row has there."""
     places = evidence.specs[table].places
-    for column, matcher in fields.items():  # noqa: SIM110: a generator would cost as much as the few comparisons
+    for column, matcher in fields.items():  # noqa: SIM110 (a generator costs as much as the comparisons)
         if not accepts(matcher, values[places[column]]):
             return False
     return True
