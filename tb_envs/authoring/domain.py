@@ -24,7 +24,7 @@ from tb_envs.authoring.persona import Vocabulary
 from tb_envs.authoring.scenario import Family
 from tb_envs.authoring.steps import Step
 from tb_envs.authoring.toolset import Tool, Toolset
-from tb_envs.authoring.world import Row, World
+from tb_envs.authoring.world import SeedRows, World
 from tb_envs.errors import DomainError, UsageError
 from tb_envs.settings import SPLITS
 from tb_envs.store.articles import Articles
@@ -199,11 +199,11 @@ class Domain:
         return dict(sorted(found.items()))
 
     @cached_property
-    def seed_rows(self) -> Mapping[str, Mapping[str, Row]]:
+    def seed_rows(self) -> SeedRows:
         """The company's rows before any task: table → id → row. Do not change them."""
         world = self.world(self.specs, stream=(self.name, "seed", 0), now=self.clock)
         self.seed(world)
-        return {name: world.placed.get(name, {}) for name in self.specs}
+        return SeedRows({name: world.placed.get(name, {}) for name in self.specs})
 
     @cached_property
     def image(self) -> bytes:

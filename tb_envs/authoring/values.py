@@ -120,7 +120,7 @@ def show_time(moment: datetime) -> str:
     """An aware (or UTC naive) datetime as it is stored: ``2031-05-14T09:30:00Z``."""
     if moment.tzinfo is not None:
         moment = moment.astimezone(UTC)
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{moment.replace(tzinfo=None, microsecond=0).isoformat()}Z"
 
 
 Money = Annotated[

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
+from operator import itemgetter
 from typing import Any, TypeVar
 
 from tb_envs.authoring.models import TableSpec, table_of
@@ -31,6 +32,31 @@ class Record:
         raise AttributeError(f"this row has no column {name!r}; columns: {', '.join(self.__dict__)}")
 
 
+class SeedRows(dict[str, Mapping[str, Row]]):
+    """A company's rows, table → id → row, found by any column too. They are all tasks' own: nobody changes them."""
+
+    def __init__(self, rows: Mapping[str, Mapping[str, Row]]) -> None:
+        super().__init__(rows)
+        self._columns: dict[tuple[str, str], dict[Any, list[Row]]] = {}
+
+    def column(self, table: str, name: str) -> Mapping[Any, Sequence[Row]]:
+        """Each value that a column has → the rows that have it."""
+        found = self._columns.get((table, name))
+        if found is None:
+            found = self._columns[table, name] = {}
+            for row in self.get(table, {}).values():
+                found.setdefault(row[name], []).append(row)
+        return found
+
+    def like(self, table: str, equal: Mapping[str, Any]) -> Sequence[Row]:
+        """The rows whose columns have the given values."""
+        if not equal:
+            return list(self.get(table, {}).values())
+        (first, value), *rest = equal.items()
+        rows = self.column(table, first).get(value, ())
+        return [row for row in rows if all(row[name] == value for name, value in rest)] if rest else rows
+
+
 class World:
     """Rows and choices of one task (or of the seed), reproducible from its stream."""
 
@@ -49,7 +75,7 @@ class World:
         self.now: datetime = parse_time(now)
         self.placed: dict[str, dict[str, Row]] = {}
         self.edited: dict[str, dict[str, Row]] = {}
-        self._base = base or {}
+        self._base = base if isinstance(base, SeedRows) else SeedRows(base or {})
         self._stream = tuple(stream[:-1])
         self._cycles = 0
 
@@ -134,13 +160,12 @@ class World:
 
     def all(self, model: Any, **equal: Any) -> list[Record]:
         """All rows whose columns have the given values, placed and seeded, by id."""
-        found = [row for row in self._rows(self._spec(model).name) if all(row[k] == v for k, v in equal.items())]
-        return [Record(row) for row in sorted(found, key=lambda row: row["id"])]
+        return [Record(row) for row in sorted(self._like(self._spec(model).name, equal), key=itemgetter("id"))]
 
     def taken(self, model: Any, column: str) -> set[Any]:
         """All values of a column, placed and seeded."""
         name = self._spec(model).name
-        return {row[column] for layer in (self.placed, self._base) for row in layer.get(name, {}).values()}
+        return {*self._base.column(name, column), *(row[column] for row in self.placed.get(name, {}).values())}
 
     def new_id(self, model: Any) -> str:
         """An unused id that looks like any other of its table."""
@@ -171,8 +196,11 @@ class World:
                 return dict(row) if layer is self._base else row
         return None
 
-    def _rows(self, table: str) -> Iterator[Row]:
+    def _like(self, table: str, equal: Mapping[str, Any]) -> Iterator[Row]:
+        """Rows with these values; of one that is as it was seeded, a copy."""
         edited = self.edited.get(table, {})
-        yield from self.placed.get(table, {}).values()
-        for key, row in self._base.get(table, {}).items():
-            yield edited.get(key) or dict(row)
+        for layer in (self.placed.get(table, {}), edited):
+            yield from (row for row in layer.values() if all(row[name] == value for name, value in equal.items()))
+        for row in self._base.like(table, equal):
+            if row["id"] not in edited:
+                yield dict(row)

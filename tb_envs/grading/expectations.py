@@ -171,6 +171,11 @@ class Named:
     then: Pattern
 
     @cached_property
+    def spelled(self) -> tuple[tuple[str, str], ...]:
+        """The values, each with how it is looked for: in small letters."""
+        return tuple((value, value.lower()) for value in self.values)
+
+    @cached_property
     def expected(self) -> str:
         """What it asks, in words."""
         return f"the customer names {self.at_least} of {', '.join(self.values)} before {self.then.words}"

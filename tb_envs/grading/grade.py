@@ -55,6 +55,7 @@ class Evidence:
         self.log = log
         self.about = frozenset(about)
         self.touched: dict[Key, list[RowChange]] = {}
+        self._heard: dict[int, str] = {}
         self._places: dict[Key, list[int]] = {}
         for place, event in enumerate(log):
             self._places.setdefault((event.kind, event.name), []).append(place)
@@ -80,7 +81,17 @@ class Evidence:
 
     def first(self, pattern: Pattern) -> int:
         """Where in the log the first event like this is; behind its end if nowhere."""
-        return next(self.places(pattern), len(self.log))
+        for place in self._places.get((pattern.kind, pattern.name), ()):
+            if _like(self.log[place], pattern, self):
+                return place
+        return len(self.log)
+
+    def heard(self, end: int) -> str:
+        """All that the customer said before a place in the log, in small letters."""
+        if end not in self._heard:
+            said = [self.log[place].text for place in self._places.get(("heard", ""), ()) if place < end]
+            self._heard[end] = "\n".join(said).lower()
+        return self._heard[end]
 
     @property
     def spoken(self) -> bool:
@@ -259,8 +270,7 @@ def _match(items: Sequence[Created], options: Sequence[Sequence[Key]], bound: di
 
 
 def _fits(item: Created, row: Key, evidence: Evidence) -> bool:
-    values = evidence.after(row) or ()
-    return all(accepts(matcher, evidence.field(row[0], values, column)) for column, matcher in item.fields.items())
+    return _fit(item.fields, row[0], evidence.after(row) or (), evidence)
 
 
 def _nearest(item: Created, evidence: Evidence, claimed: set[Key]) -> str:
@@ -296,8 +306,8 @@ def _judge_named(item: Named, evidence: Evidence) -> Result:
     end = evidence.first(item.then)
     if end == len(evidence.log):
         return Result(True, item.expected, "it did not come to that")
-    heard = "\n".join(event.text.lower() for event in evidence.log[:end] if event.kind == "heard")
-    named = [value for value in item.values if value.lower() in heard]
+    heard = evidence.heard(end)
+    named = [value for value, spelled in item.spelled if spelled in heard]
     return Result(len(named) >= item.at_least, item.expected, f"named by then: {', '.join(named) or 'none'}")
 
 
@@ -327,10 +337,16 @@ def _like(event: Event, pattern: Pattern, evidence: Evidence) -> bool:
 
 
 def _has(evidence: Evidence, change: RowChange, fields: Mapping[str, Any]) -> bool:
-    values = change.after
-    return values is not None and all(
-        accepts(matcher, evidence.field(change.table, values, column)) for column, matcher in fields.items()
-    )
+    return change.after is not None and _fit(fields, change.table, change.after, evidence)
+
+
+def _fit(fields: Mapping[str, Any], table: str, values: Values, evidence: Evidence) -> bool:
+    """Whether each field accepts what the row has there."""
+    places = evidence.specs[table].places
+    for column, matcher in fields.items():  # noqa: SIM110 (a generator costs as much as the comparisons)
+        if not accepts(matcher, values[places[column]]):
+            return False
+    return True
 
 
 def _nothing_else(evidence: Evidence, claimed: set[Key]) -> Result:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 GRADER = "1"
 """Version of the grader; every record of an attempt names it."""
@@ -12,8 +12,7 @@ NOTHING_ELSE = "nothing_else"
 """Name of the check that no guarded row changed besides the expected ones."""
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(NamedTuple):
     """One named check. A *guard* had to stay true, an *earned* check had to become true."""
 
     name: str
@@ -63,5 +62,5 @@ class Verdict:
         return {
             "success": self.success,
             "grader": self.grader,
-            "checks": [vars(check) for check in self.checks],
+            "checks": [check._asdict() for check in self.checks],
         }

@@ -37,7 +37,7 @@ def first_call(steps: Sequence[Step], *tools: str) -> Call | None:
 
 def without(steps: Sequence[Step], *tools: str) -> list[Step]:
     """The script without the calls of these tools."""
-    return [step for step in steps if not is_call(step, *tools)]
+    return [step for step in steps if not (isinstance(step, Call) and step.tool in tools)]
 
 
 def changing(steps: Sequence[Step], tool: str, change: Callable[[Call], Call]) -> list[Step]:
@@ -52,7 +52,7 @@ def with_arguments(steps: Sequence[Step], tool: str, **arguments: Any) -> list[S
 
 def before(steps: Sequence[Step], tools: Sequence[str], *more: Step) -> list[Step]:
     """The script with these steps too, before the first call of one of `tools`, or at the end."""
-    place = next((at for at, step in enumerate(steps) if is_call(step, *tools)), len(steps))
+    place = next((at for at, step in enumerate(steps) if isinstance(step, Call) and step.tool in tools), len(steps))
     return [*steps[:place], *more, *steps[place:]]
 
 
@@ -64,7 +64,7 @@ def after_last_call(steps: Sequence[Step], *more: Step) -> list[Step]:
 
 def postponed(steps: Sequence[Step], tools: Sequence[str], until: Sequence[str]) -> list[Step]:
     """The script with the calls of `tools` moved, in their order, to just before the first call of `until`."""
-    late = [step for step in steps if is_call(step, *tools)]
+    late = [step for step in steps if isinstance(step, Call) and step.tool in tools]
     return before(without(steps, *tools), until, *late)
 
 

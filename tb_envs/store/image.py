@@ -10,9 +10,10 @@ import sqlite3
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
+import numpy as np
 from sqlalchemy import create_engine
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.pool import StaticPool
@@ -93,18 +94,17 @@ def build_pages(seed: bytes, world: World) -> Pages:
     raw.execute(f"DELETE FROM {TABLE}")
     image = raw.serialize()
     runs: list[slice] = []
-    old = _cut(seed)
-    for place, start in enumerate(range(0, len(image), PAGE)):
-        if place >= len(old) or not image.startswith(old[place], start):
-            first = runs.pop().start if runs and runs[-1].stop == start else start
-            runs.append(slice(first, start + PAGE))
+    for start in _changed(seed, image):
+        first = runs.pop().start if runs and runs[-1].stop == start else start
+        runs.append(slice(first, start + PAGE))
     return Pages(len(image), tuple((run, image[run]) for run in runs))
 
 
-@lru_cache(maxsize=8)
-def _cut(image: bytes) -> tuple[bytes, ...]:
-    """An image in pages."""
-    return tuple(image[start : start + PAGE] for start in range(0, len(image), PAGE))
+def _changed(seed: bytes, image: bytes) -> list[int]:
+    """Where the pages begin that the image has otherwise than the seed, or has alone."""
+    old, new = (np.frombuffer(whole, np.uint64, len(seed) // 8).reshape(-1, PAGE // 8) for whole in (seed, image))
+    places: list[int] = (np.flatnonzero((old != new).any(axis=1)) * PAGE).tolist()
+    return [*places, *range(len(seed), len(image), PAGE)]
 
 
 def _workbench() -> sqlite3.Connection:

@@ -225,7 +225,8 @@ def _guess(clause: Clause, heard: Set[str], known: Values, opened: bool = False)
     if prefixed := _prefixed(clause, known):
         return [prefixed]
     if _to_whom(row):
-        return [fact for fact in ("caller", "name", "surname") if fact in known.groups][:1]
+        whom: list[str] = [fact for fact in ("caller", "name", "surname") if fact in known.groups]
+        return whom[:1]
     if "last" in heard and row[row.index("last") + 1 :][:1] and row[row.index("last") + 1] in _PERIODS:
         heard = heard - {"last"}  # "over the last two years"
     leads = heard & QUESTION_WORDS

@@ -199,8 +199,8 @@ def _says(value: Value, here: set[str], clause: Clause) -> bool:
     if words and (both == len(words) if len(words) < 3 else both * 5 >= len(words) * 3):
         return True
     if value.same or (value.kind == "text" and value.numbered):
-        heard = squash("".join(token.text for token in clause.words))
-        return any(spelled in heard for spelled in (*value.same, value.key if value.numbered else "") if spelled)
+        joined = squash("".join(token.text for token in clause.words))
+        return any(spelled in joined for spelled in (*value.same, value.key if value.numbered else "") if spelled)
     return False
 
 

@@ -6,8 +6,6 @@ company's own address, another record's id).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from .clauses import Clause
 from .dating import HOURISH, MONTH_STEMS, ORDINALS, days, hours
 from .lexicon import EXAMPLES, OTHERS
@@ -238,7 +236,8 @@ def _exact(scene: Scene) -> None:
         if token.kind is Is.EMAIL:
             named = "email" in scene.named and "your" in clause.dets
             noticed = scene.asking or named or clause.dets[at] == "your"
-            _one_of(scene, "email", lambda v, t=token.text: v.text.lower() == t, noticed and not foreign)
+            same = [value.fact for value in known.of["email"] if value.text.lower() == token.text]
+            _one_of(scene, "email", same, noticed and not foreign)
         elif token.kind is Is.ID:
             _identifier(scene, at, squash(token.text))
         elif at in money:
@@ -268,7 +267,8 @@ def _exact(scene: Scene) -> None:
             if len(run) >= _PHONE and not (at and row[at - 1] in MONTH_STEMS):
                 done = hi
                 if not _long_id(scene, run):
-                    _one_of(scene, "phone", lambda v, t=run: _same_phone(v.key, t), scene.asking and not foreign)
+                    same = [value.fact for value in known.of["phone"] if _same_phone(value.key, run)]
+                    _one_of(scene, "phone", same, scene.asking and not foreign)
             else:
                 _number(scene, at, token)
 
@@ -301,11 +301,11 @@ def _same_phone(one: str, other: str) -> bool:
     return one.endswith(other[-7:]) or other.endswith(one[-7:])
 
 
-def _one_of(scene: Scene, kind: str, same: Callable[[Value], bool], noticed: bool) -> None:
+def _one_of(scene: Scene, kind: str, right: list[str], noticed: bool) -> None:
+    """A value that belongs to `right`, facts of a kind; a wrong one if there are others and it was `noticed`."""
     mine = scene.known.of[kind]
-    hit = [value.fact for value in mine if same(value)]
-    if hit:
-        scene.out.right.extend(hit)
+    if right:
+        scene.out.right.extend(right)
     elif mine and noticed:
         scene.out.wrong.append(mine[0].fact)
 

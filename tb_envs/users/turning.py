@@ -193,8 +193,8 @@ def turned(
         dated = any(span.means.fact in _DATED for span in found[at - 1])
         facts = [("new_dates", False)] if dated else facts  # "The old dates I have. And the new ones?"
     if row in _WHICH and at:
-        last = found[at - 1] if "are" in row else found[at - 1][-1:]
-        facts = [(span.means.fact, False) for span in last if not span.means.loose] or facts
+        before = found[at - 1] if "are" in row else found[at - 1][-1:]
+        facts = [(span.means.fact, False) for span in before if not span.means.loose] or facts
     if ("booking", True) in facts and any(_CALLING.intersection(other.row) for other in heard) and "number" in row:
         facts = [("phone", False) if fact == ("booking", True) else fact for fact in facts]
     if (

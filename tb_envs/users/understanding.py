@@ -11,6 +11,7 @@ from .asking import mentions, restates
 from .checking import NAMES, STAFF, beside, claimed, of_a_phone, only_named, others_name, stranger
 from .clauses import Clause, clauses
 from .consents import TAGS, commands
+from .demanding import VERBS
 from .framing import Frame, frame_of
 from .heard import Sentence, Understood
 from .lexicon import ACTION_OF, NEED_VERBS, QUESTION_WORDS, TITLES
@@ -31,7 +32,7 @@ from .values import Values
 from .vocabulary import Compiled
 from .wanting import wanted
 from .widening import TOLD, WISHES, widen
-from .wishing import VERBS, cue
+from .wishing import cue
 from .words import Is, each, tokens
 
 _ACTING = ACTION_OF.keys()
