@@ -4,8 +4,9 @@
     python benchmarks/campaign.py --attempts 10000                                     and memory over so many attempts
 
 A scripted server in a process of its own (`tests/chat_double.py`) plays reference solutions; each of its answers takes
-half to one and a half of `--think` seconds and says how long it took. A turn is counted from the moment the agent is asked to the next. Prints
-the budget beside each figure and exits 1 if one is missed (``--no-check``). Timings need a quiet machine.
+half to one and a half of `--think` seconds and says how long it took. A turn is counted from the moment the agent is
+asked to the next. Prints the budget beside each figure and exits 1 if one is missed (``--no-check``). Timings need a
+quiet machine.
 """
 
 from __future__ import annotations

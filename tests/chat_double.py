@@ -75,7 +75,7 @@ class ChatDouble:
 
     Args:
         seed: of the campaign that will ask, to know its attempts by.
-        think: seconds that an answer takes, half to one and a half of it; then its message says how long it really ``took``.
+        think: seconds that an answer takes, half to one and a half of it; its message then says how long it ``took``.
     """
 
     def __init__(self, seed: int = 0, think: float = 0.0) -> None:
