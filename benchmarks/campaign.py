@@ -4,8 +4,9 @@
     python benchmarks/campaign.py --attempts 10000                                     and memory over so many attempts
 
 A scripted server in a process of its own (`tests/chat_double.py`) plays reference solutions; each of its answers takes
-`--think` seconds and says how long it took. A turn is counted from the moment the agent is asked to the next. Prints
-the budget beside each figure and exits 1 if one is missed (``--no-check``). Timings need a quiet machine.
+half to one and a half of `--think` seconds and says how long it took. A turn is counted from the moment the agent is
+asked to the next. Prints the budget beside each figure and exits 1 if one is missed (``--no-check``). Timings need a
+quiet machine.
 """
 
 from __future__ import annotations
@@ -173,7 +174,7 @@ def main() -> int:
     parser.add_argument("--domain", default="hotel")
     parser.add_argument("--concurrency", type=int, default=144)
     parser.add_argument("--turns", type=int, default=5000, help="turns of the overhead measurement, about")
-    parser.add_argument("--think", type=float, default=1.0, help="seconds that each answer takes there")
+    parser.add_argument("--think", type=float, default=1.0, help="seconds that an answer takes there")
     parser.add_argument("--attempts", type=int, default=0, help="attempts of the memory measurement (default: none)")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--no-check", action="store_true", help="exit 0 whatever the figures")

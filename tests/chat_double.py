@@ -75,7 +75,7 @@ class ChatDouble:
 
     Args:
         seed: of the campaign that will ask, to know its attempts by.
-        think: seconds that each answer takes; then its message says how long it really ``took``.
+        think: seconds that an answer takes, half to one and a half of it; its message then says how long it ``took``.
     """
 
     def __init__(self, seed: int = 0, think: float = 0.0) -> None:
@@ -195,8 +195,9 @@ class ChatDouble:
         if turns is None:
             return _http(404, {"error": {"message": f"no script for {messages[1]['content'][:60]!r}"}})
         message = turns[turn] if turn < len(turns) else called("end_conversation", '{"summary": "Done."}', turn)
-        if self.think:
-            await asyncio.sleep(max(0.0, self.think - (time.perf_counter() - began)))
+        if self.think:  # spread, so that talks that began together do not stay in step
+            think = self.think * (0.5 + self.asked * 0.618034 % 1)
+            await asyncio.sleep(max(0.0, think - (time.perf_counter() - began)))
             message = {**message, "took": time.perf_counter() - began}
         return _http(200, _completion(body, message))
 

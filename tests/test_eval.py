@@ -695,4 +695,4 @@ def test_the_benchmark_measures_what_it_says(tmp_path: Path) -> None:
     found = json.loads(done.stdout)
     assert found["lost_attempts"] == 0 and found["turns"] > 100
     assert 0 < found["overhead_ms_median"] <= found["overhead_ms_p95"]
-    assert found["wall_s"] * 1000 * 12 / found["turns"] >= 50  # a turn cannot take less than the server's time
+    assert found["wall_s"] * 1000 * 12 / found["turns"] >= 40  # a turn cannot take less than the server's time

@@ -68,6 +68,6 @@ def family_of(template: str) -> str:
     if "<|start_header_id|>" in template and '"parameters"' in template:
         return "llama"
     raise UsageError(
-        "the chat template shows no format of tool calls that is known here: set model.parser (for tbx eval "
-        "--sampling parser=…) to one of " + ", ".join(FAMILIES)
+        "the chat template shows no format of tool calls that is known here: set model.parser to one of "
+        f"{', '.join(FAMILIES)} (tbx eval: --sampling parser=…)"
     )

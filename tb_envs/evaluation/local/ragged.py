@@ -142,10 +142,10 @@ class Ragged:
         size = self.config.vocab_size
         ids = [(7919 * place + 13) % size for place in range(24)]
         model, device = self.model, self.model.device
-        with torch.inference_mode():
-            asked = torch.tensor([ids[:11], ids[11:22]], device=device)
-            wanted = model(input_ids=asked, use_cache=False).logits.float()
         try:
+            with torch.inference_mode():
+                asked = torch.tensor([ids[:11], ids[11:22]], device=device)
+                wanted = model(input_ids=asked, use_cache=False).logits.float()
             model.set_attn_implementation(ATTENTION)
             one, other = Row(), Row()
             got = [self.feed(ids[:5] + ids[11:18] + [0], [Part(one, 0, 5), Part(other, 5, 7)], last=False)[:12]]

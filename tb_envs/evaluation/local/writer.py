@@ -4,6 +4,7 @@ A prompt is read in blocks of `BLOCK` tokens, near its end of `SMALL` ones, a bl
 write. Blocks are kept by the tokens up to their end, so what several attempts or turns begin with is read once. A step
 writes one token for each open turn, in a sequence that always has `width` places. So every computation has a shape and
 an order that only the turn's own tokens decide: the same prompt and seed give the same turn, alone or among others.
+(In a mixture of experts the tokens of others share an expert's product, which may differ in its last bits.)
 Refuses to know text, tasks and campaigns.
 """
 
