@@ -2,7 +2,8 @@
 # A PostgreSQL server for as long as a command runs: .ci/postgres.sh COMMAND ...
 # A server that TB_POSTGRES_URL names is used and left as it is. Otherwise one is installed where it is missing and
 # started here on a socket in a folder of its own, reachable by no network, as a user that is not root. It ends by its
-# own process id, and by itself when this script is killed. Nothing is kept, so it writes nothing through to the disk.
+# own process id; when this script is ended, the server and all of the command end too. Nothing is kept, so nothing is
+# written through to the disk.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
@@ -16,7 +17,11 @@ bin=$(programs)
 
 place=/tmp  # copying a database is file work: in memory where there are 4 GiB of it
 [ "$(df --output=avail -k /dev/shm 2>/dev/null | tail -1)" -gt 4194304 ] 2>/dev/null && place=/dev/shm
+for old in "$place"/tbx-postgres.*; do  # what a run that was killed has left
+  if [ -f "$old/run" ] && ! kill -0 "$(cat "$old/run")" 2>/dev/null; then rm -rf "$old"; fi
+done
 work=$(mktemp -d "$place/tbx-postgres.XXXXXX")
+echo $$ >"$work/run"
 as=()
 if [ "$(id -u)" = 0 ]; then
   chown postgres "$work"
@@ -31,8 +36,10 @@ cd "$work"
 server=$!
 cd "$OLDPWD"
 
+command=
 stop() {
   trap - EXIT INT TERM HUP
+  [ -z "$command" ] || kill -TERM -- "-$command" 2>/dev/null || true
   kill -INT "$server" 2>/dev/null || true
   wait "$server" 2>/dev/null || true
   rm -rf "$work"
@@ -54,6 +61,8 @@ if [ -z "$up" ]; then
 fi
 export TB_POSTGRES_URL="postgresql://tbx@/postgres?host=$work"
 echo "$("$bin/postgres" --version), started for this run"
-"$@" &
+set -m  # the command gets a process group of its own, so that all of it can be ended
+setpriv --pdeathsig TERM "$@" &
 command=$!
+set +m
 wait "$command"

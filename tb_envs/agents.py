@@ -17,6 +17,7 @@ from tb_envs.authoring.steps import Ask, Say, Step, value_of
 from tb_envs.episode import Episode
 from tb_envs.errors import UsageError
 from tb_envs.session.tools import END
+from tb_envs.users.phrases import said_aloud
 
 BUILT_IN = ("reference", "idle", "talker", "obedient", "random")
 GOODBYE = "Thank you for your patience. Goodbye."
@@ -88,10 +89,10 @@ def question(episode: Episode, facts: Sequence[str]) -> str:
     """A polite question for facts, in the words of the domain's vocabulary."""
     assert episode.task is not None
     known = {fact.name: fact for fact in episode.task.domain.vocabulary.facts}
-    words = [
-        f"your {known[name].asked_as[0] if name in known and known[name].asked_as else name.replace('_', ' ')}"
-        for name in facts
-    ]
+    words: list[str] = []
+    for name in facts:
+        ways = known[name].asked_as if name in known else ()
+        words.append(f"your {said_aloud(ways[0]) if ways else name.replace('_', ' ')}")
     listed = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
     return f"Could you please tell me {listed}?"
 

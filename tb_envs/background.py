@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import threading
 from collections.abc import Callable, Coroutine
 from functools import cache
@@ -57,7 +58,7 @@ class Loop:
         return Step(step, self.loop)
 
     def close(self) -> None:
-        """Let cancelled steps end, then stop the loop and its thread."""
+        """Let cancelled steps end and connections close, then stop the loop and its thread."""
         asyncio.run_coroutine_threadsafe(_settle(), self.loop).result()
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join()
@@ -67,6 +68,10 @@ class Loop:
 async def _settle() -> None:
     others = asyncio.all_tasks() - {asyncio.current_task()}
     await asyncio.gather(*others, return_exceptions=True)
+    models = sys.modules.get("tb_envs.openai_client")
+    if models is not None:  # what was not loaded has opened nothing
+        await models.close_clients()
+    await asyncio.get_running_loop().shutdown_asyncgens()  # `tb_envs.session.wire` closes its clients then
 
 
 @cache

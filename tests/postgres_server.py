@@ -16,6 +16,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from services import skip_or_fail
 
 FLAGS = ("listen_addresses=", "max_connections=200", "fsync=off", "synchronous_commit=off", "full_page_writes=off")
 
@@ -29,11 +30,7 @@ def missing() -> str:
 
 def url_or_skip() -> str:
     """The server's URL. Without one the test is skipped with the reason; in CI it fails."""
-    why = missing()
-    if why and os.environ.get("CI"):
-        pytest.fail(why)
-    if why:
-        pytest.skip(why)
+    skip_or_fail(missing())
     return os.environ.get("TB_POSTGRES_URL") or started()[0]
 
 

@@ -19,6 +19,7 @@ import pytest
 from backend_kinds import KIND_PARAMS, KINDS, ClientBackend, Opener
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
+from services import skip_or_fail
 
 from tb_envs.agents import make_agent, script_agent
 from tb_envs.authoring.rng import Rng
@@ -99,10 +100,9 @@ def played(domain: str, number: int) -> Played:
 
 
 def with_kind(name: str, body: Callable[[Opener], Awaitable[None]]) -> None:
-    """Run `body` with a kind started; skip with the reason where it cannot be."""
+    """Run `body` with a kind started. Where it cannot be, the test is skipped with the reason; in CI it fails."""
     kind = KINDS[name]
-    if reason := kind.missing():
-        pytest.skip(reason)
+    skip_or_fail(kind.missing())
 
     async def run() -> None:
         async with kind.start() as opener:

@@ -17,6 +17,7 @@ from tb_envs.authoring import (
     derived,
     happened,
     hears,
+    judged,
     kept,
     mistake,
     never_created,
@@ -29,6 +30,7 @@ from tb_envs.certify.lint import lint_domain
 from tb_envs.certify.mutants import installed, load, mutants_of
 from tb_envs.certify.runner import certify_one, fresh_ids
 from tb_envs.certify.task_proofs import PROOFS, certify_task
+from tb_envs.cli import main
 from tb_envs.errors import DomainError
 from tb_envs.grading.expectations import Changed
 from tb_envs.registration import load_domain
@@ -139,6 +141,18 @@ def test_each_fault_is_caught(proof: str, spoil: Callable[[Scenario], Scenario],
     family = replace(right.family, build=lambda world: spoil(right.family.build(world)))
     result = certify_task(build_task(right.domain, family, 0))
     assert not result.proofs[proof] and words in " ".join(result.failures), result.failures
+
+
+def test_a_task_that_only_a_judge_can_grade_is_not_proved_and_says_why(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    right = get_task(TASK)
+    spoken = judged("told why", "The agent told the reader why the fee is halved.")
+    task = replace(right, scenario=replace(right.scenario, expects=[*right.scenario.expects, spoken]))
+    monkeypatch.setattr("tb_envs.certify.runner.get_task", lambda task_id, knobs=None: task)
+    assert main(["certify", "--task", TASK]) == 1
+    out = " ".join(capsys.readouterr().out.split())
+    assert "only a judge can tell «told why»" in out and "outside the suites, played with --judge" in out
 
 
 def test_two_expectations_with_one_name_are_refused() -> None:

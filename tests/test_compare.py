@@ -146,6 +146,7 @@ def test_the_command(
     assert "3/3 → 0/3  hotel/late_cancellation/2" in out
     assert "agent.name  before → after" in out
     assert "per success" in out and "unknown" in out
+    assert "cannot be met: pass@1" in out
     assert all(len(line) <= 80 for line in out.splitlines())
     assert main([*words, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -29,6 +29,7 @@ import pytest
 from container_parts import TakenOver, attack, found, no_engine, ready_image, taken_over
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
+from services import skip_or_fail
 
 import tb_envs
 import tb_envs.session.docker as docker_backend
@@ -319,8 +320,7 @@ def test_make_runs_every_test_that_needs_an_engine() -> None:
 
 @pytest.fixture(scope="module")
 def images() -> dict[str, str]:
-    if reason := no_engine():
-        pytest.skip(reason)
+    skip_or_fail(no_engine())
     return {name: ready_image(name).name for name in ("hotel", "banking")}
 
 

@@ -21,6 +21,9 @@ PAGES = [
     "docs/new-domain.md",
     "docs/models.md",
     "docs/evaluation.md",
+    "docs/mcp.md",
+    "docs/containers.md",
+    "docs/postgres.md",
 ]
 
 

@@ -12,6 +12,7 @@ from tb_envs.certify.runner import certify_one
 from tb_envs.play import run
 from tb_envs.registration import domain_names, load_domain
 from tb_envs.task import get_task
+from tb_envs.users.phrases import rows, said_aloud, stems
 
 DOMAINS = [load_domain(name) for name in domain_names() if name != "library"]  # that one is a toy of the tests
 FAMILIES = [(domain, family) for domain in DOMAINS for family in sorted(domain.families)]
@@ -54,6 +55,14 @@ def test_built_in_agents_score_what_they_must(domain: Domain, agent: str) -> Non
     summary = run(suites(domain), agent).to_json()
     assert summary["system_errors"] == 0
     assert summary["pass_at_1"] == (1.0 if agent == "reference" else 0.0)
+
+
+@of_each_domain
+def test_scripted_agents_ask_in_plain_words_that_are_understood(domain: Domain) -> None:
+    for fact in domain.vocabulary.facts:
+        for pattern in fact.asked_as[:1]:
+            aloud = said_aloud(pattern)
+            assert not set("(|)") & set(aloud) and tuple(stems(aloud)) in rows(pattern), (fact.name, aloud)
 
 
 @of_each_domain

@@ -449,7 +449,9 @@ def test_progress_is_a_bar_in_a_terminal_and_a_line_now_and_then_in_a_log(
 # -- other agents
 
 
-def test_python_functions_play(tbx: Eval, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_functions_play(
+    tbx: Eval, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Plain and async ones; what they raise is their fault, names its place, and loses nothing."""
     monkeypatch.chdir(tmp_path)
     body = """
@@ -477,7 +479,10 @@ def bad(observation, info):
         found = without_seconds(tmp_path / name)
         first = first or found
         assert found == first
-    assert read_rows(tmp_path / "plain").row(TASKS[0], 1)["cost"] == {"agent": 0.0, "user": 0.0, "judge": 0.0}
+        assert read_rows(tmp_path / name).row(TASKS[0], 1)["cost"] == {"agent": None, "user": 0.0, "judge": 0.0}
+        assert report["summary"]["cost"]["total"] is report["summary"]["tokens"]["agent"] is None, "it may have paid"
+    assert main(["eval", "--agent", "own_agents:plain", *map(str, argv), "--out", str(tmp_path / "plain")]) == 0
+    assert "cost unknown: what a Python function pays" in capsys.readouterr().out
     seen = sys.modules["own_agents"].SEEN
     assert seen[0][1] == ["domain", "instructions", "messages", "task_id", "tools"]
     seen.clear()
@@ -494,6 +499,7 @@ def test_built_in_agents_mark_the_floor_and_the_ceiling(tbx: Eval, tmp_path: Pat
     for name, passed in (("idle", 0), ("reference", 12)):
         code, report, _ = tbx("--agent", name, "--tasks", *TASKS, "--attempts", 1, "--out", tmp_path / name)
         assert code == 0 and report["summary"]["passed"] == passed
+        assert report["summary"]["cost"]["total"] == 0, "no model was asked"
     argv = ("--agent", "reference", "--tasks", *TASKS, "--attempts", 2, "--out", tmp_path / "faults", *FAST)
     code, report, _ = tbx(*argv, "--faults", "timeout=0.05", "--retries", 12, "--max-errors", 1000)
     rows = rows_of(tmp_path / "faults")

@@ -2,18 +2,24 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from llm_double import ModelDouble
 
 from tb_envs.cli import main
 from tb_envs.evaluation import regrade as module
+from tb_envs.evaluation.play import play_campaign
 from tb_envs.evaluation.regrade import regrade
 from tb_envs.evaluation.rows import line_of, read_rows
 from tb_envs.grading import grade as grader
+from tb_envs.grading.expectations import judged
 from tb_envs.grading.verdict import GRADER
 from tb_envs.knobs import Knobs
+from tb_envs.settings import Settings
+from tb_envs.task import get_task
 
 TASKS = ("hotel/*/0", "banking/*/1")
 KNOBS = "distractors=5,lookalikes=2,manner=terse"
@@ -108,6 +114,36 @@ def test_rows_that_cannot_be_judged_are_left_alone(played: Path, monkeypatch: py
     monkeypatch.setattr(module, "grade", breaks)
     (broken,) = regrade(rows[2:])["left_alone"]
     assert broken["reason"] == "the grader breaks on it: ZeroDivisionError: oh"
+
+
+def test_a_judge_s_answers_in_the_log_are_judged_again_without_the_judge(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tb_envs.openai_client.FIRST_WAIT", 0.01)
+    plain = get_task("library/halve_fee/0")
+    told = judged("told the fee", "The agent told the reader the fee.")
+    kept = judged("kept the rule", "The agent told the reader how fees are made.", holds=False)
+    task = replace(plain, scenario=replace(plain.scenario, expects=[*plain.scenario.expects, told, kept]))
+    for name in ("tb_envs.evaluation.play", "tb_envs.evaluation.runner", "tb_envs.evaluation.regrade"):
+        monkeypatch.setattr(f"{name}.get_task", lambda task_id, knobs=None: task)
+    answers = [{"statement": 1, "true": True, "because": "a"}, {"statement": 2, "true": True, "because": "b"}]
+    double = ModelDouble([json.dumps({"verdicts": answers})]).start()
+    try:
+        settings = Settings(judge={"model": "j", "base_url": double.url, "retries": 0})
+        play_campaign(tmp_path, "reference", [task.id], settings=settings)
+        asked = double.asked
+    finally:
+        double.stop()
+    (row,) = rows_of(tmp_path)
+    assert asked == 1 and [event["data"]["true"] for event in row["log"] if event["kind"] == "judged"] == [True, True]
+    failed = [check["name"] for check in row["verdict"]["checks"] if not check["passed"]]
+    assert (row["outcome"], failed) == ("failure", ["kept the rule"])
+    again: list[dict[str, Any]] = []
+    report = regrade([row], keep=again.append)
+    assert (again, report["regraded"], report["moved"], report["left_alone"]) == ([row], 1, [], [])
+    (answer,) = (event for event in row["log"] if (event["kind"], event["name"]) == ("judged", "kept the rule"))
+    answer["data"]["true"] = False
+    assert regrade([row])["moves"] == {"failure → success": 1}, "the verdict follows from the log"
 
 
 @pytest.fixture

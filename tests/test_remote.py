@@ -18,14 +18,17 @@ from typing import Any
 import gymnasium
 import pytest
 from backend_kinds import in_thread
+from llm_double import ModelDouble
 from mcp_parts import client_of, process, text_of
 
 from tb_envs.actions import call
-from tb_envs.background import shared, wait_for
+from tb_envs.background import Loop, shared, wait_for
+from tb_envs.endpoints import Endpoint as ModelEndpoint
 from tb_envs.episode import Episode
 from tb_envs.errors import BackendError, UsageError
 from tb_envs.mcp.hub import Rules
 from tb_envs.mcp.serve import Options, Served, running
+from tb_envs.openai_client import ask
 from tb_envs.session.fleet import fleet_of
 from tb_envs.session.remote import RemoteBackend, connect, open_remote
 from tb_envs.session.wire import Endpoint
@@ -57,6 +60,30 @@ async def settled(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(10):
         while not condition():
             await asyncio.sleep(0.01)
+
+
+def test_a_loop_that_closes_leaves_no_connection() -> None:
+    """Not to a session server, and not to a model's."""
+    model = ModelDouble(["Hello."]).start()
+
+    async def use(server: Served) -> list[bool]:
+        endpoint = Endpoint(server.url, server.token)
+        until = asyncio.get_running_loop().time() + 30
+        assert (await endpoint.request("GET", "/control/sessions", until=until)).status == 200
+        asked = ask(ModelEndpoint("m", model.url), {"messages": [{"role": "user", "content": "Hello?"}]})
+        return [(await asked).text == "Hello.", server.connections() == 1, len(model._writers) == 1]
+
+    async def body() -> None:
+        async with in_thread(Options()) as server:
+            loop = Loop()
+            assert all(await asyncio.wrap_future(loop.submit(use(server)).future))
+            await asyncio.to_thread(loop.close)
+            await settled(lambda: server.connections() == 0 and not model._writers)
+
+    try:
+        asyncio.run(body())
+    finally:
+        model.stop()
 
 
 def test_a_gymnasium_environment_plays_on_a_server(token: str) -> None:

@@ -33,6 +33,7 @@ from tb_envs.cli.compare import compare_folders
 from tb_envs.evaluation.report.campaigns import Campaign
 from tb_envs.evaluation.report.charts import Point, Series, line_chart
 from tb_envs.evaluation.report.episodes import changes, steps, wrong_rows
+from tb_envs.evaluation.report.markup import percent
 from tb_envs.evaluation.view import Live, make_server
 from tb_envs.registration import load_domain
 
@@ -236,6 +237,11 @@ def test_the_file_loads_nothing_and_its_numbers_are_the_summary_s(reports: Repor
     first = found["headline"]["pass_at_1"]
     assert f"{100 * first['estimate']:.1f} %" in text
     assert f"{100 * first['low']:.1f} – {100 * first['high']:.1f}" in text
+    cannot = found["impossible"]["with"]
+    assert f"pass@1 of the {cannot['tasks']} tasks whose right end is not doing what is asked" in text
+    assert cannot["tasks"] and f">{percent(cannot['pass_at_1']['estimate'])}<" in text
+    assert text.count('<th scope="col">cannot be met</th>') >= 4, "one in each table of parts"
+    assert "pass@1, pooled" in text and "one attempt at every task" in text
     assert f"{found['system_errors']} attempts ended in system errors" in text
     assert not any(one.row["outcome"] == "failure" and not one.reason.kind for one in campaign.attempts.values())
     unpriced = (reports.before / "report.html").read_text("utf-8")

@@ -107,6 +107,8 @@ def test_incidents_and_requests_that_cannot_be_met() -> None:
     }  # fmt: skip
     assert found["impossible"]["with"]["pass_at_1"]["estimate"] == 0.5
     assert (found["impossible"]["with"]["tasks"], found["impossible"]["without"]["pass_at_1"]) == (1, None)
+    assert found["by"]["domain"]["hotel"]["impossible"] == {"tasks": 1, "pass_at_1": 0.5}
+    assert found["by"]["trap"]["none"]["impossible"] == {"tasks": 0, "pass_at_1": None}
     assert list(found["by"]["trap"]) == ["identity", "restraint", "none"]
     assert list(found["by"]["split"]) == ["bench", "fresh"]
     assert found["length"] == {"turns": 4.0, "user_turns": 2.0, "tool_calls": 5.0}

@@ -180,8 +180,22 @@ PROOFS: dict[str, Callable[[Certifier], None]] = {
 }
 
 
+JUDGED = "no judge needed"
+"""The proof that stands in for all others where a model would have to grade."""
+
+
 def certify_task(task: Task) -> Result:
-    """Try every proof of a task; a proof that breaks counts as failed, with the error in words."""
+    """Try every proof of a task; a proof that breaks counts as failed, with the error in words.
+
+    A task that only a judge can grade is not proved, and nothing of it is tried: what a model answers is no proof.
+    """
+    if task.needs_judge:
+        names = ", ".join(f"«{criterion.name}»" for criterion in task.criteria)
+        message = (
+            f"only a judge can tell {names}, and what a model answers proves nothing: put judged() expectations into "
+            "tasks outside the suites, played with --judge, or expect records instead"
+        )
+        return Result(task.id, task.hash, {JUDGED: False}, (message,), 0, 0, len(task.scenario.mistakes))
     proofs: dict[str, bool] = {}
     certifier = Certifier(task)
     for name, proof in PROOFS.items():

@@ -1,7 +1,8 @@
 """`tbx`: the suite on the command line. One command a file; a command's file is loaded only when it is named.
 
 Exit codes: 0 done, 1 a check failed, 2 wrong usage (one line says what would be right), 130 interrupted (one line says
-what was kept). A reader that closes the pipe early is no error to talk about: it ends the command quietly, with 141.
+what was kept). Ctrl-C is how `serve`, `view` and `mcp` are meant to end: it ends them in order, with 0. A reader that
+closes the pipe early is no error to talk about: it ends the command quietly, with 141.
 """
 
 from __future__ import annotations

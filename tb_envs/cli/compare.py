@@ -134,7 +134,7 @@ def _figures(found: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any] | No
             (f"observed {k} of {k}", "observed_k_of_k"),
             (f"at least 1 of {k}", "breadth"),
         ]
-    named += [("all guards held", "guards"), ("all was earned", "earned")]
+    named += [("all guards held", "guards"), ("all was earned", "earned"), ("cannot be met: pass@1", "impossible")]
     return [(label, headline[name]) for label, name in named]
 
 

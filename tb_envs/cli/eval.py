@@ -58,7 +58,7 @@ def main(argv: list[str]) -> int:
     if args.json:
         print_json(report)
     else:
-        _print_report(screen(), report)
+        _print_report(screen(), report, asked.kind)
     return 0
 
 
@@ -164,11 +164,11 @@ def _report(args: Namespace, asked: Asked, plan: Plan, running: Running, resumed
 
     reasons = Counter(plan.excluded.values())
     rows = read_rows(plan.folder)
-    summary = summarize(rows.every(), seed=args.seed, knobs=args.knobs, planned=running.total, excluded=dict(reasons))
+    summary = summarize(rows.every(), knobs=args.knobs, planned=running.total, excluded=dict(reasons))
     return {"out": str(plan.folder), "agent": asked.name, "resumed": resumed, "summary": summary}
 
 
-def _print_report(out: Screen, report: Mapping[str, Any]) -> None:
+def _print_report(out: Screen, report: Mapping[str, Any], kind: str) -> None:
     summary = report["summary"]
     headline = summary["headline"]
     k = summary["k"]
@@ -178,6 +178,12 @@ def _print_report(out: Screen, report: Mapping[str, Any]) -> None:
         out.print(
             f"pass@{k} {_interval(headline['pass_at_k'])}, pass^{k} {_interval(headline['pass_hat_k'])}, "
             f"{k} of {k} at {headline['observed_k_of_k']['passed']} tasks"
+        )
+    cannot, rest = summary["impossible"]["with"], summary["impossible"]["without"]
+    if cannot["tasks"]:
+        out.print(
+            f"requests that cannot be met: pass@1 {_interval(cannot['pass_at_1'])} at {cannot['tasks']} tasks; "
+            f"all others {_interval(rest['pass_at_1'])}"
         )
     if summary["system_errors"]:
         named = ", ".join(f"{count} {name}" for name, count in summary["outcomes"].items() if name.startswith("error:"))
@@ -191,7 +197,8 @@ def _print_report(out: Screen, report: Mapping[str, Any]) -> None:
     if cost["total"] is not None and cost["total"] > 0:
         out.print(f"cost ${cost['total']:,.2f}")
     elif cost["total"] is None:
-        out.print("cost unknown: --prices FILE names prices")
+        paid = "what a Python function pays is told nowhere" if kind == "callable" else "--prices FILE names prices"
+        out.print(f"cost unknown: {paid}")
     out.print(f"rows: {report['out']}   to read them: tbx report {report['out']}")
 
 

@@ -17,8 +17,8 @@ that the tasks' own difficulty cancels out. Names of figures are those of `tb_en
     tasks        {"paired": number, "only_a", "only_b", "uncounted": [task id], "changed": [{"task_id", "a", "b"}]};
                  uncounted ones have system errors only, on one side at least
     k            largest k that nearly all paired tasks have on both sides
-    headline     {"pass_at_1", "pass_at_1_all", "guards", "earned", "pass_at_k", "pass_hat_k", "observed_k_of_k",
-                 "breadth": pair or null}
+    headline     {"pass_at_1", "pass_at_1_all", "guards", "earned", "impossible", "pass_at_k", "pass_hat_k",
+                 "observed_k_of_k", "breadth": pair or null}; impossible is pass@1 of requests that cannot be met
     curves       {"pass_at_k", "pass_hat_k", "observed_k_of_k", "breadth": [pair]}
     by           {"domain", "family", "trap", "reference_length", "split", "cell": {name: {"tasks", "a", "b": pass@1,
                  "difference": interval, "dependable", "breadth": {"tasks", "a", "b", "gained", "lost": numbers}}}}
@@ -43,6 +43,7 @@ from tb_envs.evaluation import spending
 from tb_envs.evaluation.counts import CURVES, Counts, Mask, Resampling, points
 from tb_envs.evaluation.dimensions import DIMENSIONS, members
 from tb_envs.evaluation.metrics.bootstrap import Values
+from tb_envs.evaluation.summary import IMPOSSIBLE
 from tb_envs.evaluation.tally import Tally, TaskTally
 
 SIDES = ("a", "b")
@@ -127,6 +128,7 @@ class _Comparison:
                 "pass_at_1_all": self._pair(lambda one: one.c / (one.n + one.errors)),
                 "guards": self._pair(lambda one: one.kept / one.n),
                 "earned": self._pair(lambda one: one.done / one.n),
+                "impossible": self._impossible(),
                 **{curve: next((pair for pair in curves[curve] if pair["k"] == self.k), None) for curve in CURVES},
             },
             "curves": curves,
@@ -143,6 +145,11 @@ class _Comparison:
 
     def _pair(self, figure: Callable[[Counts], Values]) -> dict[str, Any]:
         return self._difference(figure(self.counts[0]), figure(self.counts[1]), None)
+
+    def _impossible(self) -> dict[str, Any] | None:
+        chosen = np.array([IMPOSSIBLE in task.traps for task in self.tasks], dtype=np.bool_)
+        a, b = (one.part(chosen) for one in self.counts)
+        return self._difference(a.c / a.n, b.c / b.n, None) if len(a.n) else None
 
     def _at(self, curve: str, k: int) -> dict[str, Any]:
         a, b = self._values(curve, k)

@@ -23,7 +23,8 @@ class Meter:
 
     Attributes:
         task_id: the attempt's task.
-        calls_model: whether the agent is a model, so that no answer at all is no token rather than an unknown number.
+        calls_model: whether the agent is a model, so that no answer at all is no token rather than an unknown number;
+            None where that is not known, and nor are its tokens.
         agent: what the agent's model took, without dollars; its `seconds` are those of requests in flight.
         others: what models took that played the customer or judged.
         waiting: seconds that the agent's requests waited for their turn, or for a server that was busy or down.
@@ -35,7 +36,7 @@ class Meter:
     """
 
     task_id: str
-    calls_model: bool = False
+    calls_model: bool | None = False
     agent: Cost = field(default_factory=Cost)
     others: dict[Part, Cost] = field(default_factory=dict[Part, Cost])
     waiting: float = 0.0

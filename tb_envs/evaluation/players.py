@@ -88,8 +88,10 @@ class Seat(Protocol):
 class Player(Protocol):
     """The agent of a campaign."""
 
-    calls_model: bool
-    """Whether turns cost tokens."""
+    @property
+    def calls_model(self) -> bool | None:
+        """Whether turns cost tokens; None where nobody can tell, so that tokens and cost are unknown."""
+        ...
 
     def sit(self, episode: Episode, observation: str, seed: int, meter: Meter) -> Seat:
         """Take a seat in an episode that began with these words of the customer."""
@@ -153,16 +155,19 @@ class AgentPlayer:
     the campaign and names the place, for it is a fault of the function and no turn; an `AgentBroke` that it raises is a
     system error of the attempt.
 
+    A built-in agent asks no model; what a function asks, and pays, is unknown.
+
     Args:
         name: as of `tb_envs.agents.make_agent`.
         concurrency: attempts played at a time.
     """
 
-    calls_model = False
+    calls_model: bool | None
 
     def __init__(self, name: str, concurrency: int = 1) -> None:
         self.name = name
         self.function = None if name in BUILT_IN else load_callable(name)
+        self.calls_model = False if self.function is None else None
         self.threads: ThreadPoolExecutor | None = None
         if self.function is not None and not _is_async(self.function):
             self.threads = ThreadPoolExecutor(concurrency, "agent")

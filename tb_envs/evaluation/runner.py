@@ -89,7 +89,7 @@ class Job:
 
     __slots__ = ("attempt", "meter", "spent", "task_id", "tries")
 
-    def __init__(self, key: Key, calls_model: bool) -> None:
+    def __init__(self, key: Key, calls_model: bool | None) -> None:
         self.task_id, self.attempt = key
         self.tries = 0
         self.meter = Meter(self.task_id, calls_model)
@@ -286,8 +286,10 @@ def _model_seconds(episode: Episode) -> float:
 
 
 def _cost(campaign: Campaign, meter: Meter, tokens: Mapping[str, Mapping[str, int] | None]) -> dict[str, float | None]:
-    """Dollars by who was paid; 0.0 where no model was asked."""
-    agent = campaign.price("agent", tokens["agent"]) if meter.calls_model else 0.0
+    """Dollars by who was paid; 0.0 where no model was asked, None where it is not known what was."""
+    agent = 0.0 if meter.calls_model is False else None
+    if meter.calls_model:
+        agent = campaign.price("agent", tokens["agent"])
     out: dict[str, float | None] = {"agent": agent, "user": 0.0, "judge": 0.0}
     for part, cost in meter.others.items():
         out[part] = cost.dollars if cost.dollars is not None else campaign.price(part, tokens[part])

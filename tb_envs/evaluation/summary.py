@@ -72,6 +72,7 @@ The keys; those of nested objects are always all there::
     group = {"tasks", "attempts", "counted", "system_errors", "passed", "pass_at_1": interval, "pass_at_1_all",
              "k": of the headline, "tasks_at_k", "pass_at_k", "pass_hat_k": number or null,
              "dependable", "breadth": numbers of tasks out of tasks_at_k, "guards", "earned": shares or null,
+             "impossible": {"tasks", "pass_at_1": number or null} of those that cannot be met among them,
              "floor", "ceiling": number or null}
 """
 
@@ -134,6 +135,7 @@ class _Summary:
         self.resampling = resampling
         self.tasks: list[TaskTally] = list(tally.tasks.values())
         self.counts = Counts.of(self.tasks)
+        self.impossible = self._mask(lambda task: IMPOSSIBLE in task.traps)
         self.k = self.counts.headline_k()
         self.anchors = [
             anchors.anchor(task.task_id, task.task_hash, knobs)
@@ -196,8 +198,8 @@ class _Summary:
             "user_faults": incidents.user_faults(played),
             "impossible": {
                 "trap": IMPOSSIBLE,
-                "with": self._group(self._mask(lambda task: IMPOSSIBLE in task.traps)),
-                "without": self._group(self._mask(lambda task: IMPOSSIBLE not in task.traps)),
+                "with": self._group(self.impossible),
+                "without": self._group(~self.impossible),
             },
             "floor": anchors.summary(self.anchors, anchors.FLOOR),
             "ceiling": anchors.summary(self.anchors, anchors.CEILING),
@@ -225,6 +227,7 @@ class _Summary:
         counted, errors, passed = int(part.n.sum()), int(part.errors.sum()), int(part.c.sum())
         some = self.k > 0 and bool((part.n >= self.k).any())
         at = {curve: part.at(curve, self.k) for curve in CURVES} if some else {}
+        impossible = self.counts.part(chosen & self.impossible)
         anchored = [self.anchors[place] for place in np.flatnonzero(chosen).tolist()]
         return {
             "tasks": len(part.n),
@@ -242,6 +245,7 @@ class _Summary:
             "breadth": int(at["breadth"].sum()) if at else 0,
             "guards": _mean(part.rates(part.kept)),
             "earned": _mean(part.rates(part.done)),
+            "impossible": {"tasks": len(impossible.n), "pass_at_1": _mean(impossible.rates(impossible.c))},
             "floor": anchors.score(anchored, anchors.FLOOR),
             "ceiling": anchors.score(anchored, anchors.CEILING),
         }

@@ -1,17 +1,27 @@
 """One episode over standard input and output, for desktop clients: the process is the session.
 
-It ends when the client closes its end; the conversation then ends too, and is judged. Nothing but the protocol is
-written to standard output.
+It ends when the client closes its end, or at Ctrl-C or SIGTERM; the conversation then ends too, and is judged. Nothing
+but the protocol is written to standard output.
 """
 
 from __future__ import annotations
 
+import asyncio
+import os
+import signal
+import socket
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from tb_envs.mcp.alarm import install
 from tb_envs.mcp.memory import open_seat
 from tb_envs.settings import Settings
 from tb_envs.task import Task
+
+STDIN = 0
+CHUNK = 65_536
 
 
 async def serve_stdio(task: Task, settings: Settings, *, customer_tool: bool, deadline: float) -> dict[str, Any]:
@@ -27,6 +37,37 @@ async def serve_stdio(task: Task, settings: Settings, *, customer_tool: bool, de
 
     install()
     async with open_seat(task, settings, customer_tool=customer_tool, deadline=deadline) as (server, session):
-        async with stdio_server() as (read, write):
-            await server.run(read, write, server.create_initialization_options())
+        with _ended_by_signals():
+            async with stdio_server() as (read, write):
+                await server.run(read, write, server.create_initialization_options())
         return await session.finish()
+
+
+@contextmanager
+def _ended_by_signals() -> Generator[None]:
+    """Standard input ends at the first SIGINT or SIGTERM: a read that waits for a client cannot be taken back."""
+    kept = os.dup(STDIN)
+    ours, theirs = socket.socketpair()
+    os.dup2(theirs.fileno(), STDIN)
+    theirs.close()
+
+    def end() -> None:
+        with suppress(OSError):
+            ours.shutdown(socket.SHUT_WR)
+
+    def pass_on() -> None:
+        with suppress(OSError):
+            while data := os.read(kept, CHUNK):
+                ours.sendall(data)
+        end()
+
+    threading.Thread(target=pass_on, name="stdin", daemon=True).start()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, end)
+    try:
+        yield
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+        os.dup2(kept, STDIN)

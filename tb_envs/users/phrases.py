@@ -8,6 +8,7 @@ fillers are dropped from phrases and from what is heard alike, so "could you ple
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import chain, product
 from typing import Any, NamedTuple
@@ -50,6 +51,11 @@ def rows(pattern: str) -> set[tuple[str, ...]]:
             inner, _, rest = rest.partition(")")
             parts.append(list(dict.fromkeys(tuple(stems(part)) for part in inner.split("|"))))
     return {tuple(chain.from_iterable(choice)) for choice in product(*parts)} - {()}
+
+
+def said_aloud(pattern: str) -> str:
+    """The first of the wordings that a phrase stands for: `"(|what|which) phone number"` → `"phone number"`."""
+    return " ".join(re.sub(r"\(([^|)]*)[^)]*\)", r"\1", pattern).split())
 
 
 def grow(root: Node, row: Sequence[str], means: Any) -> Node:

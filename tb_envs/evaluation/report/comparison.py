@@ -19,6 +19,7 @@ FIGURES = (
     ("breadth", "breadth"),
     ("guards kept", "guards"),
     ("earned", "earned"),
+    ("requests that cannot be met: pass@1", "impossible"),
 )
 DIMENSIONS = (("domain", "Domain"), ("trap", "Trap"), ("family", "Family"), ("reference_length", "Reference length"),
               ("cell", "Outcome cell"), ("split", "Split"))  # fmt: skip

@@ -63,7 +63,7 @@ def _one_run(run: Run, dimension: str, names: Sequence[str]) -> Html:
     many = k > 1
     titles = ("", "tasks", "attempts", "pass@1", "", *((f"pass@{k}", f"pass^{k}", "dependable") if many else ()))
     rows = (_row(run.summary["by"][dimension][name], dimension, name, many) for name in names)
-    return table((*titles, "guards kept", "earned", "floor", "ceiling"), rows)
+    return table((*titles, "guards kept", "earned", "cannot be met", "floor", "ceiling"), rows)
 
 
 def _row(group: Mapping[str, Any], dimension: str, name: str, many: bool) -> Sequence[Any]:
@@ -82,9 +82,17 @@ def _row(group: Mapping[str, Any], dimension: str, name: str, many: bool) -> Seq
         *(at_k if many else ()),
         percent(group["guards"]),
         percent(group["earned"]),
+        _impossible(group["impossible"]),
         percent(group["floor"]),
         percent(group["ceiling"]),
     )
+
+
+def _impossible(found: Mapping[str, Any]) -> Any:
+    """pass@1 of the requests that cannot be met, and how many these are."""
+    if found["pass_at_1"] is None:
+        return NOTHING
+    return el("span", percent(found["pass_at_1"]), " ", el("small", found["tasks"]))
 
 
 def _side_by_side(runs: Sequence[Run], dimension: str, names: Sequence[str]) -> Html:

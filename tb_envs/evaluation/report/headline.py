@@ -98,6 +98,12 @@ def notes(runs: Sequence[Run]) -> Iterable[Html]:
             words.append(
                 f"Tasks have {per['min']} to {per['max']} counted attempts; what needs k of them is over those with k. "
             )
+        if len(found["versions"]["grader"]) > 1:
+            graders = ", ".join(found["versions"]["grader"])
+            words.append(f"The verdicts are of different graders ({graders}); tbx regrade judges older rows again. ")
+        if len(found["versions"]["package"]) > 1:
+            packages = ", ".join(found["versions"]["package"])
+            words.append(f"The rows were written by different versions of the package: {packages}. ")
         first = found["headline"]["pass_at_1"]
         if first and first["low"] == first["high"]:
             words.append("All tasks agree, so the interval of pass@1 has no width; it says little about other tasks. ")
@@ -119,7 +125,19 @@ def figures(runs: Sequence[Run]) -> Html:
         if at_k and all(run.summary["k"] < 2 for run in runs):
             continue
         rows.append(((name.format(k=k), meaning.format(k=k)), [estimate(value) for value in values]))
+    pooled = [percent(run.summary["headline"]["pass_at_1_pooled"]) for run in runs]
+    cannot = [run.summary["impossible"]["with"] for run in runs]
+    tasks = "/".join(dict.fromkeys(whole(found["tasks"]) for found in cannot))
     rows += [
+        (("pass@1, pooled", "each attempt weighing the same, not each task"), pooled),
+        (
+            ("requests that cannot be met", f"pass@1 of the {tasks} tasks whose right end is not doing what is asked"),
+            [estimate(found["pass_at_1"]) for found in cannot],
+        ),
+        (
+            ("requests that can", "pass@1 of all other tasks"),
+            [estimate(run.summary["impossible"]["without"]["pass_at_1"]) for run in runs],
+        ),
         (("guards kept", "attempts in which all that had to hold did"), [_rate(run, "guards") for run in runs]),
         (("earned", "attempts in which all that had to happen did"), [_rate(run, "earned") for run in runs]),
         (("floor", "the idle agent at the same tasks"), [percent(run.summary["floor"]["pass_at_1"]) for run in runs]),

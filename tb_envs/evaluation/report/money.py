@@ -29,7 +29,8 @@ def section(runs: Sequence[Run]) -> Html:
 
 def _cost(runs: Sequence[Run]) -> Html:
     names = (
-        ("total", "the run"),
+        ("total", "the campaign"),
+        ("per_run", "one attempt at every task"),
         ("per_attempt", "per attempt"),
         ("per_success", "per success"),
         ("per_dependable", "per dependable task"),

@@ -1,0 +1,204 @@
+"""The server of MCP sessions: openings that it refuses, silence, hung tools, signals, the command line."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from mcp_parts import ROOT, TASK, Control, client_of, process, text_of
+
+from tb_envs.cli import main
+from tb_envs.mcp.alarm import install
+from tb_envs.mcp.hub import Rules
+from tb_envs.mcp.serve import Options, running
+from tb_envs.registration import load_domain
+
+
+def test_wrong_openings_say_what_would_be_right() -> None:
+    async def body() -> None:
+        async with running(Options(rules=Rules(max_sessions=2))) as server:
+            control = Control(server)
+            for asked, status, words in (
+                ({"task_id": "hotel/nothing/1"}, 400, "near matches"),
+                ({"task_id": TASK, "task_hash": "00"}, 409, "install one version on both sides"),
+                ({"task_id": TASK, "mode": "all"}, 400, "backend, episode"),
+                ({"task_id": TASK, "settings": {"trace_dir": "/tmp/x"}}, 400, "unknown field 'trace_dir'"),
+                ({"task_id": TASK, "settings": {"limits": {"turns": 0}}}, 400, "at least 1"),
+                ({"task_id": TASK, "knobs": {"tools": 3}}, 400, "unknown knob"),
+                ([], 400, "must be a JSON object"),
+            ):
+                answer = await control.ask("POST", "", asked)
+                assert answer.status == status and words in answer.data["error"], (asked, answer)
+            first = await control.start(mode="backend", knobs={"distractors": 5})
+            await control.start()
+            full = await control.ask("POST", "", {"task_id": TASK})
+            assert full.status == 503 and "2 sessions are open" in full.data["error"]
+            say = await control.ask("POST", f"/{first['id']}/say", {"text": "hello"})
+            assert say.status == 409 and "held by who opened it" in say.data["error"]
+            async with httpx2.AsyncClient(base_url=server.url, trust_env=False) as http:
+                assert (await http.get("/readyz")).status_code == 503
+                assert (await http.get("/healthz")).text == "ok"
+                metrics = (await http.get("/metrics")).text
+                assert 'tbx_sessions_refused_total{why="full"} 1' in metrics and "tbx_sessions_live 2" in metrics
+                web = await http.post(first["mcp"], json={}, headers={"origin": "http://evil.example"})
+                assert web.status_code in (400, 403)  # a page in the user's browser is nobody's agent
+                await control.ask("DELETE", f"/{first['id']}")
+                assert (await http.get("/readyz")).status_code == 200
+                assert (await http.post(first["mcp"], json={})).status_code == 404
+
+    asyncio.run(body())
+
+
+def test_a_silent_session_ends_and_a_silent_connection_is_closed() -> None:
+    async def body() -> None:
+        async with running(Options(rules=Rules(idle=0.5), silent=0.4)) as server:
+            control = Control(server)
+            opened = await control.start()
+            begun = "POST /control/sessions HTTP/1.1\r\nHost: localhost\r\n"
+            halves = ["", begun, f"{begun}authorization: Bearer {server.token}\r\ncontent-length: 50\r\n\r\n{{"]
+            host, port = server.url.removeprefix("http://").split(":")
+            held = [await asyncio.open_connection(host, int(port)) for _ in halves]
+            for (_, writer), half in zip(held, halves, strict=True):
+                writer.write(half.encode())
+            for reader, writer in held:  # the server ends them, with or without words
+                await asyncio.wait_for(_until_closed(reader), 10)
+                writer.close()
+            while server.hub.live:
+                await asyncio.sleep(0.02)
+            assert server.hub.metrics.reaped == len(halves)
+            assert server.hub.metrics.ended == {"idle": 1}
+            assert (await control.ask("POST", f"/{opened['id']}/finish", {})).status == 404
+
+    asyncio.run(body())
+
+
+async def _until_closed(reader: asyncio.StreamReader) -> None:
+    try:
+        while await reader.read(1000):
+            pass
+    except ConnectionError:
+        pass
+
+
+def test_a_hung_tool_ends_at_its_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    tools = load_domain("hotel").toolbox(0).tools
+
+    def hang(db: Any, **arguments: Any) -> dict[str, Any]:
+        time.sleep(30)
+        return {}
+
+    monkeypatch.setitem(tools, "get_time", dataclasses.replace(tools["get_time"], function=hang))  # pyright: ignore
+    before = signal.getsignal(signal.SIGALRM)
+
+    async def body() -> None:
+        install()
+        async with running() as server:
+            control = Control(server)
+            hung, well = await control.start(settings={"deadline": 0.3}), await control.start()
+            began = time.monotonic()
+            async with client_of(server.url + hung["mcp"]) as client:
+                assert (await client.call_tool("get_time", {})).is_error
+                assert "conversation is over" in text_of(await client.call_tool("list_articles", {}))
+            assert time.monotonic() - began < 10
+            async with client_of(server.url + well["mcp"]) as client:
+                assert "There is no tool" in text_of(await client.call_tool("nothing", {}))
+            ended = [(await control.ask("POST", f"/{each['id']}/finish", {})).data for each in (hung, well)]
+            assert [each["outcome"] for each in ended] == ["error:backend", "failure"]
+
+    try:
+        asyncio.run(body())
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_sigterm_lets_conversations_end_and_makes_no_failure_of_the_rest(tmp_path: Path) -> None:
+    async def body() -> None:
+        async with process(tmp_path, "--grace", "3") as (server, endpoint):
+            control = Control(endpoint)
+            ending, left = await control.start(), await control.start()
+            async with client_of(control.url + ending["mcp"]) as client, client_of(control.url + left["mcp"]) as other:
+                server.send_signal(signal.SIGTERM)
+                async with httpx2.AsyncClient(base_url=control.url, trust_env=False) as http:
+                    while (await http.get("/readyz")).text != "closing":
+                        await asyncio.sleep(0.01)
+                assert (await control.ask("POST", "", {"task_id": TASK})).status == 503
+                assert not (await client.call_tool("get_time", {})).is_error
+                assert not (await client.call_tool("end_conversation", {"summary": "Done."})).is_error
+                assert (await control.ask("POST", f"/{ending['id']}/finish", {})).data["outcome"] == "failure"
+                assert not (await other.call_tool("get_time", {})).is_error
+                while "over" not in text_of(await other.call_tool("list_articles", {})):
+                    await asyncio.sleep(0.05)
+                assert (await control.ask("POST", f"/{left['id']}/finish", {})).data["outcome"] == "error:backend"
+            assert await asyncio.to_thread(server.wait, 30) == 0
+
+    asyncio.run(body())
+
+
+def test_ctrl_c_ends_the_server_in_order(tmp_path: Path) -> None:
+    async def body() -> None:
+        async with process(tmp_path, "--grace", "0") as (server, endpoint):
+            opened = await Control(endpoint).start()
+            server.send_signal(signal.SIGINT)
+            assert opened["id"] and await asyncio.to_thread(server.wait, 30) == 0
+
+    asyncio.run(body())
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_stdio_process_and_its_episode_is_kept(number: signal.Signals, tmp_path: Path) -> None:
+    """As if the client had gone; also while nothing comes from it."""
+    words = [sys.executable, "-m", "tbx", "mcp", TASK, "--traces", str(tmp_path)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "domains")])}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, text=True) as server:
+        assert server.stdin is not None and server.stdout is not None and server.stderr is not None
+        asked = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+        server.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": asked}) + "\n")
+        server.stdin.flush()
+        assert json.loads(server.stdout.readline())["id"] == 1
+        server.send_signal(number)
+        assert server.wait(30) == 0
+        assert server.stderr.read() == "tbx mcp: failure (ended by agent)\n"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_importing_the_package_loads_none_of_it() -> None:
+    script = (
+        "import sys, tb_envs; print([name for name in sys.modules if name.partition('.')[0] in"
+        " ('mcp', 'mcp_types', 'starlette', 'uvicorn', 'httpx2', 'anyio')])"
+    )
+    path = os.pathsep.join([str(ROOT), str(ROOT / "domains")])
+    said = subprocess.check_output([sys.executable, "-c", script], text=True, env={**os.environ, "PYTHONPATH": path})
+    assert said.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["serve", "--http", "here"], "HOST:PORT, such as 127.0.0.1:8765"),
+        (["serve", "--token-env", "NOT_SET"], "must hold a token of at least 16 characters"),
+        (["serve", "--http", "192.0.2.1:80"], "cannot listen on 192.0.2.1:80"),
+        (["mcp", "hotel/nothing/1"], "near matches"),
+    ],
+)
+def test_wrong_command_lines_are_told(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_missing_extra_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "uvicorn"] + ["tb_envs.mcp.serve"]:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setitem(sys.modules, "uvicorn", None)  # as if it were not installed
+    assert main(["serve"]) == 2
+    assert "pip install 'thinkingbox-gym[mcp]'" in capsys.readouterr().err
