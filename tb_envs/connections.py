@@ -1,67 +1,98 @@
-"""HTTP connections of many requests at a time, spread over pools of a few.
+"""HTTP connections that are kept while they are idle, one for each request that is out.
 
 A pool looks through all its connections for each request: with 144 of them that was a third of what a request costs
-us. Refuses to limit anything: where all pools are full there is one more.
+us. Here the connection used last is taken, or a new one made. Responses are read to their end at once. Refuses to
+limit anything, and proxies.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import time
+from collections import deque
 from typing import TYPE_CHECKING
 
+import httpcore2
 import httpx2
 
 if TYPE_CHECKING:
     import ssl
 
-EACH = 8
-"""Requests at a time in one pool."""
+IDLE = 30.0
+"""Seconds after which a connection that nobody uses is closed."""
+_SAME: dict[type[Exception], type[httpx2.TransportError]] = {
+    httpcore2.ConnectError: httpx2.ConnectError,
+    httpcore2.ReadError: httpx2.ReadError,
+    httpcore2.WriteError: httpx2.WriteError,
+    httpcore2.NetworkError: httpx2.NetworkError,
+    httpcore2.ConnectTimeout: httpx2.ConnectTimeout,
+    httpcore2.ReadTimeout: httpx2.ReadTimeout,
+    httpcore2.WriteTimeout: httpx2.WriteTimeout,
+    httpcore2.TimeoutException: httpx2.TimeoutException,
+    httpcore2.LocalProtocolError: httpx2.LocalProtocolError,
+    httpcore2.RemoteProtocolError: httpx2.RemoteProtocolError,
+    httpcore2.ProtocolError: httpx2.ProtocolError,
+}
+"""Errors of the lower layer, the most special first, and what a transport raises for them."""
+
+_Origin = tuple[bytes, bytes, int | None]
 
 
-class SpreadTransport(httpx2.AsyncBaseTransport):
-    """A transport that gives each request to the first pool that is not full."""
+class KeptConnections(httpx2.AsyncBaseTransport):
+    """A transport over single connections.
 
-    def __init__(self, verify: ssl.SSLContext, limits: httpx2.Limits) -> None:
-        self._verify, self._limits = verify, limits
-        self._pools: list[httpx2.AsyncHTTPTransport] = []
-        self._out: list[int] = []
+    Args:
+        verify: the TLS context.
+    """
+
+    def __init__(self, verify: ssl.SSLContext) -> None:
+        self._verify = verify
+        self._idle: dict[_Origin, deque[tuple[float, httpcore2.AsyncHTTPConnection]]] = {}
+        self._closed = False
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request; its pool has room again when the response is closed."""
-        place = next((n for n, out in enumerate(self._out) if out < EACH), len(self._out))
-        if place == len(self._out):
-            self._pools.append(httpx2.AsyncHTTPTransport(verify=self._verify, limits=self._limits))
-            self._out.append(0)
-        self._out[place] += 1
+        """Send a request, and read its response to the end."""
+        url = request.url
+        if url.scheme not in ("http", "https"):
+            raise httpx2.UnsupportedProtocol(f"the URL {str(url)!r} begins with neither http:// nor https://")
+        lower = httpcore2.Request(
+            request.method,
+            httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
+            headers=request.headers.raw,
+            content=request.stream,
+            extensions=request.extensions,
+        )
+        idle = self._idle.setdefault((url.raw_scheme, url.raw_host, url.port), deque())
+        connection = await _open_one(idle) or httpcore2.AsyncHTTPConnection(lower.url.origin, self._verify)
         try:
-            response = await self._pools[place].handle_async_request(request)
-        except BaseException:
-            self._out[place] -= 1
-            raise
-        assert isinstance(response.stream, httpx2.AsyncByteStream)
-        response.stream = _Counted(response.stream, self._out, place)
-        return response
+            response = await connection.handle_async_request(lower)
+            try:
+                content = await response.aread()
+            finally:
+                await response.aclose()
+        except tuple(_SAME) as error:
+            same = next(same for kind, same in _SAME.items() if isinstance(error, kind))
+            raise same(str(error)) from error
+        if self._closed:
+            await connection.aclose()
+        elif connection.is_idle():
+            idle.append((time.monotonic(), connection))
+        return httpx2.Response(response.status, headers=response.headers, stream=httpx2.ByteStream(content))
 
     async def aclose(self) -> None:
-        """Close every pool."""
-        for pool in self._pools:
-            await pool.aclose()
+        """Close the connections; those in use when their responses are read."""
+        self._closed = True
+        for idle in self._idle.values():
+            while idle:
+                await idle.pop()[1].aclose()
 
 
-class _Counted(httpx2.AsyncByteStream):
-    """A response's stream that gives its place back once, when it is closed."""
-
-    def __init__(self, stream: httpx2.AsyncByteStream, out: list[int], place: int) -> None:
-        self._stream, self._out, self._place = stream, out, place
-        self._open = True
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for part in self._stream:
-            yield part
-
-    async def aclose(self) -> None:
-        """Close the stream."""
-        if self._open:
-            self._open = False
-            self._out[self._place] -= 1
-        await self._stream.aclose()
+async def _open_one(idle: deque[tuple[float, httpcore2.AsyncHTTPConnection]]) -> httpcore2.AsyncHTTPConnection | None:
+    """The connection that was used last and that the server has not closed, taken out; closes those unused for long."""
+    while idle and idle[0][0] < time.monotonic() - IDLE:
+        await idle.popleft()[1].aclose()
+    while idle:
+        connection = idle.pop()[1]
+        if not connection.has_expired():
+            return connection
+        await connection.aclose()
+    return None

@@ -1,9 +1,7 @@
 """Asking a model over an OpenAI-compatible endpoint: one request (`ask`), or one with bounded patience (`ask_again`).
 
-All requests of one event loop share one HTTP client, and all of the process one TLS context (a new one costs 20 ms).
-The SDK's own retries are off: what went wrong is a `RequestFailed` that says how it is to be taken, with the server's
-own words and without the key. Refuses to decide what a failure means for an episode; and the package is imported at
-the first request.
+What went wrong is a `RequestFailed` that says how it is to be taken, with the server's own words and without the key.
+Refuses to decide what a failure means for an episode, and to open connections itself (`tb_envs.sending`).
 """
 
 from __future__ import annotations
@@ -16,20 +14,15 @@ import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
-from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, cast
-from urllib.request import getproxies
-from weakref import WeakKeyDictionary
 
 from tb_envs.costs import Cost, Tokens
 from tb_envs.endpoints import Endpoint
 from tb_envs.errors import UsageError
+from tb_envs.sending import close_clients, post
 
 if TYPE_CHECKING:
-    import ssl
-
-    from httpx2 import AsyncClient, Response
-    from openai import AsyncOpenAI
+    from httpx2 import Response
 
 Failure = Literal["busy", "down", "refused", "wrong"]
 """``busy``: rate limited (429), come again later; ``down``: no or no usable answer, worth another try; ``refused``: the
@@ -121,28 +114,21 @@ async def ask(endpoint: Endpoint, body: Mapping[str, Any]) -> Answer:
         RequestFailed: there is no answer.
         UsageError: the package `openai` is not installed, or the key's variable is not set.
     """
-    import openai
-    from httpx2 import HTTPError, InvalidURL
-    from httpx2 import Response as Http
+    from httpx2 import HTTPError, InvalidURL, TimeoutException
 
     key = endpoint.key()
-    client = _client(endpoint.base_url, key)
     full = {"model": endpoint.model, **_sampling(endpoint), **body, **endpoint.extra}
     try:
-        async with asyncio.timeout(endpoint.deadline):
-            response = await client.post(
-                "/chat/completions", cast_to=Http, body=full, options={"timeout": endpoint.deadline}
-            )
-    except (TimeoutError, openai.APITimeoutError):
+        response = await post(endpoint.base_url, key, full, endpoint.deadline)
+    except (TimeoutError, TimeoutException):
         raise RequestFailed("down", f"{_where(endpoint)} did not answer within {endpoint.deadline:g} s") from None
-    except openai.APIStatusError as error:
-        raise _failed(endpoint, error.response, key) from None
-    except (openai.APIConnectionError, HTTPError, OSError) as error:
-        cause = error.__cause__ or error
-        why = _scrub(f"{type(cause).__name__}: {cause}".rstrip(": "), key)
+    except (HTTPError, OSError) as error:
+        why = _scrub(f"{type(error).__name__}: {error}".rstrip(": "), key)
         raise RequestFailed("down", f"{_where(endpoint)} cannot be reached or broke off: {why}") from None
     except InvalidURL as error:
         raise UsageError(f"base_url {endpoint.base_url!r} is no URL: {error}") from None
+    if not response.is_success:
+        raise _failed(endpoint, response, key)
     return _read(endpoint, response, key)
 
 
@@ -192,59 +178,6 @@ async def paid_ask(endpoint: Endpoint, body: Mapping[str, Any], spend: Callable[
         raise
     finally:
         spend(replace(cost, retried=asked.retried, seconds=asked.seconds))
-
-
-async def close_clients() -> None:
-    """Close the connections of the running loop; those that are still needed are opened anew."""
-    kept = _loops.pop(asyncio.get_running_loop(), None)
-    if kept is not None:
-        await kept.http.aclose()
-
-
-# -- clients
-
-
-class _Kept:
-    """One loop's HTTP client, and an SDK client per endpoint and key over it."""
-
-    def __init__(self) -> None:
-        import httpx2
-
-        from tb_envs.connections import SpreadTransport
-
-        limits = httpx2.Limits(max_connections=None, max_keepalive_connections=512, keepalive_expiry=30.0)
-        self.http: AsyncClient = httpx2.AsyncClient(
-            transport=None if getproxies() else SpreadTransport(_tls(), limits),  # a proxy's is made by the client
-            verify=_tls(),
-            follow_redirects=False,  # a key goes where it was meant to go, and nowhere else
-            limits=limits,
-        )
-        self.clients: dict[tuple[str, str], AsyncOpenAI] = {}
-
-
-_loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _Kept] = WeakKeyDictionary()
-"""A connection belongs to its event loop; a forked child has loops of its own, and so clients of its own."""
-
-
-def _client(base_url: str, key: str) -> AsyncOpenAI:
-    loop = asyncio.get_running_loop()
-    kept = _loops.get(loop)
-    if kept is None:
-        kept = _loops[loop] = _Kept()
-    client = kept.clients.get((base_url, key))
-    if client is None:
-        import openai
-
-        client = openai.AsyncOpenAI(api_key=key, base_url=base_url, max_retries=0, http_client=kept.http)
-        kept.clients[base_url, key] = client
-    return client
-
-
-@cache
-def _tls() -> ssl.SSLContext:
-    import httpx2
-
-    return httpx2.create_ssl_context()
 
 
 def need_openai() -> None:

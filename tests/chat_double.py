@@ -147,6 +147,7 @@ class ChatDouble:
         try:
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+                began = time.perf_counter()  # before the body is here and read: that is the server's time
                 fields = {
                     name.lower(): value for name, _, value in (line.partition(": ") for line in head.split("\r\n"))
                 }
@@ -155,7 +156,7 @@ class ChatDouble:
                 self.out += 1
                 self.most_out = max(self.most_out, self.out)
                 try:
-                    reply = await self._reply(head.split(" ")[1], json.loads(body))
+                    reply = await self._reply(head.split(" ")[1], json.loads(body), began)
                 finally:
                     self.out -= 1
                 if reply is None:
@@ -172,13 +173,12 @@ class ChatDouble:
             self._writers.discard(writer)
             writer.close()
 
-    async def _reply(self, path: str, body: dict[str, Any]) -> bytes | None:
+    async def _reply(self, path: str, body: dict[str, Any], began: float) -> bytes | None:
         self.seen[path] += 1
         self.asked += 1
         self.on_request(self.asked)
         if self.keep:
             self.bodies.append(body)
-        began = time.perf_counter()
         messages = body["messages"]
         task_id = self._tasks.get((messages[0]["content"], messages[1]["content"]), "")
         turn = sum(message["role"] == "assistant" for message in messages)

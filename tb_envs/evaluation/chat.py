@@ -12,6 +12,7 @@ import asyncio
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from tb_envs.authoring.rng import Rng
@@ -22,6 +23,7 @@ from tb_envs.evaluation.pacing import LONGEST, Breaker, Gate
 from tb_envs.evaluation.players import AgentBroke, Answer
 from tb_envs.openai_client import Answer as Completion
 from tb_envs.openai_client import RequestFailed, ask, close_clients, need_openai
+from tb_envs.sending import Prepared
 
 _THOUGHTS = re.compile(r"\A(?:\s*<think>.*?(?:</think>|\Z))+|\A(?:(?!<think>).)*?</think>", re.DOTALL)
 """At the beginning; the opening tag may be in the prompt, and the closing one lost where the answer was cut off."""
@@ -49,6 +51,7 @@ class ChatModel:
         need_openai()
         self.endpoint, self.gate, self.breaker = endpoint, gate, breaker
         self._first_wait, self._send_seed = first_wait, send_seed
+        self._tools: dict[int, tuple[Sequence[Mapping[str, Any]], Prepared]] = {}
 
     async def act(
         self,
@@ -60,8 +63,8 @@ class ChatModel:
         meter: Meter,
     ) -> Answer:
         """The model's next turn; `AgentBroke` when there is none to be had."""
-        talk = [{"role": "system", "content": instructions}, *map(_sent, messages)]
-        body: dict[str, Any] = {"messages": talk, "tools": tools}
+        talk = [_system(instructions), *map(_sent, messages)]
+        body: dict[str, Any] = {"messages": talk, "tools": self._prepared(tools)}
         if self._send_seed:
             body["seed"] = seed
         tries, rng = 0, Rng("backoff", meter.task_id, seed)
@@ -95,6 +98,13 @@ class ChatModel:
             meter.waiting += wait
             await asyncio.sleep(wait)
 
+    def _prepared(self, tools: Sequence[Mapping[str, Any]]) -> Prepared:
+        """Tools as they are sent: encoded once for all attempts that are shown the same object, which is kept here."""
+        found = self._tools.get(id(tools))
+        if found is None:
+            found = self._tools[id(tools)] = tools, Prepared(tools)
+        return found[1]
+
     async def _enter(self, meter: Meter) -> float:
         loop = asyncio.get_running_loop()
         before = loop.time()
@@ -117,6 +127,11 @@ class ChatModel:
     async def close(self) -> None:
         """Close the connections."""
         await close_clients()
+
+
+@lru_cache(256)
+def _system(instructions: str) -> Prepared:
+    return Prepared({"role": "system", "content": instructions})
 
 
 def _sent(message: Message) -> dict[str, Any]:
