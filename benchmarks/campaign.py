@@ -86,8 +86,9 @@ def double(ids: list[str], think: float) -> Iterator[str]:
 class TimedPlayer(ModelPlayer):
     """A player whose seats tell how long a turn took beside the server."""
 
-    def __init__(self, model: chat.ChatModel) -> None:
+    def __init__(self, model: chat.ChatModel, timed: bool) -> None:
         super().__init__(model, ContextRule())
+        self.timed = timed  # without it nothing here grows
         self.turns = 0
         self.overheads: list[float] = []
 
@@ -108,7 +109,7 @@ class TimedSeat:
     async def act(self, observation: str) -> Answer:
         """The seat's turn."""
         now = time.perf_counter()
-        if self._asked and len(self._player.overheads) < 100_000:
+        if self._asked and self._player.timed:
             self._player.overheads.append(now - self._asked - _took.get())
         self._asked = now
         self._player.turns += 1
@@ -139,7 +140,7 @@ def measure(ids: list[str], attempts: int, *, think: float, concurrency: int, fo
     with double(ids, think) as url:
         breaker = Breaker(20, len(ids))
         endpoint = Endpoint("double", url, deadline=60.0)
-        player = TimedPlayer(chat.ChatModel(endpoint, Gate(concurrency), breaker))
+        player = TimedPlayer(chat.ChatModel(endpoint, Gate(concurrency), breaker), timed=think > 0)
         campaign = Campaign(
             folder, ids, attempts, player, Settings(), breaker, lambda part, tokens: 0.0, concurrency=concurrency
         )

@@ -42,7 +42,7 @@ class ModelDouble(ChatDouble):
         self.writes = words[1:] or words
         return words[0]
 
-    async def _reply(self, path: str, body: dict[str, Any]) -> bytes | None:
+    async def _reply(self, path: str, body: dict[str, Any], began: float) -> bytes | None:
         self.asked += 1
         self.bodies.append(body)
         kind, _, number = (self.next_trouble.pop(0) if self.next_trouble else "").partition(":")
