@@ -53,7 +53,10 @@ def _part(value: Any) -> bytes:
 
 
 def _json(value: Any) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    except UnicodeEncodeError:  # half characters, which a model may have written: escaped they are JSON
+        return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
 
 
 async def post(base_url: str, key: str, body: Mapping[str, Any], deadline: float) -> Response:

@@ -132,6 +132,21 @@ class ChatDouble:
         self._thread.join()
         self._loop.close()
 
+    @property
+    def connections(self) -> int:
+        """How many are open."""
+        return len(self._writers)
+
+    def hang_up(self) -> None:
+        """Close those that are open and stay up."""
+        asyncio.run_coroutine_threadsafe(self._hang_up(), self._loop).result()
+
+    async def _hang_up(self) -> None:
+        for writer in self._writers:
+            writer.close()
+        while self._writers:
+            await asyncio.sleep(0)
+
     async def _close(self) -> None:
         self._server.close()
         for task in asyncio.all_tasks() - {asyncio.current_task()}:
