@@ -11,6 +11,8 @@ import gc
 import io
 import json
 import os
+import posixpath
+import shutil
 import signal
 import socket
 import subprocess
@@ -37,13 +39,15 @@ from tb_envs.cli import main as tbx
 from tb_envs.containers.container import FOLDERS, OWNER
 from tb_envs.containers.engine import LABEL, OWNED, engine
 from tb_envs.containers.images import SCRATCH, build_image, find_image
+from tb_envs.containers.interpreter import pack_python
 from tb_envs.containers.options import ContainerOptions
 from tb_envs.containers.owner import is_dead, owner
 from tb_envs.containers.placed import pack, unpack
 from tb_envs.containers.pool import Pool, make_pool
+from tb_envs.containers.proof import facts
 from tb_envs.containers.prune import clear, leftovers
 from tb_envs.containers.server import LEASE, MANIFEST, SEED, SOCKET, TOKEN
-from tb_envs.containers.source import Source, source_of
+from tb_envs.containers.source import Source, closure, source_of
 from tb_envs.errors import BackendError, UsageError
 from tb_envs.registration import load_domain
 from tb_envs.session.docker import DockerBackend, open_docker
@@ -51,6 +55,7 @@ from tb_envs.session.local import LocalBackend
 from tb_envs.session.remote import connect
 from tb_envs.session.wire import Endpoint
 from tb_envs.store.dump import Dump
+from tb_envs.store.image import PAGE, _comparison, changed_pages
 from tb_envs.task import Task, get_task
 
 ROOT = Path(__file__).parent.parent
@@ -79,25 +84,35 @@ BOMBS = {
 # -- without an engine: the server as a plain process, on exactly the files of an image
 
 
+def unpacked(source: Source, folder: Path) -> list[str]:
+    """Lay an image's files out; where its code and its libraries are, and nothing else that is installed here."""
+    for name, content in source.files.items():
+        path = folder / "code" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    (folder / MANIFEST).write_text(json.dumps({"entry": source.entry, "digest": source.digest}))
+    (folder / SEED).write_bytes(source.domain.image)
+    site = folder / "site"
+    site.mkdir()
+    for library in source.libraries:
+        for top in {item.parts[0] for item in library.files or ()} - {"..", "__pycache__"}:
+            (site / top).symlink_to(str(library.locate_file(top)))
+    return [str(folder / "code"), str(site)]
+
+
 class Inside:
     """The server of a domain, run from its image's files."""
 
     def __init__(self, folder: Path, lease: float = 30.0, source: Source | None = None, owned: bool = False) -> None:
         source = source or source_of("hotel")
-        for name, content in source.files.items():
-            path = folder / "code" / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-        (folder / MANIFEST).write_text(json.dumps({"entry": source.entry, "digest": source.digest}))
-        (folder / SEED).write_bytes(source.domain.image)
-        libraries = {str(item.locate_file("")) for item in source.libraries}
+        paths = unpacked(source, folder)
         self.socket = folder / "s"
         self.token = "the-token"
         self.process = subprocess.Popen(
             [sys.executable, "-S", "-m", "tb_envs.containers"],
             cwd=folder,
             env={
-                "PYTHONPATH": os.pathsep.join([str(folder / "code"), *libraries]),
+                "PYTHONPATH": os.pathsep.join(paths),
                 SOCKET: str(self.socket), TOKEN: self.token, LEASE: str(lease),
             },
         )  # fmt: skip
@@ -127,6 +142,55 @@ def inside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inside]:
     yield server
     server.process.kill()
     server.process.wait()
+
+
+PROOF = """
+import json, sys
+sys.path[:0] = json.loads(sys.argv[1])
+import tb_envs.containers.__main__, tb_envs.containers.proof
+tb_envs.containers.proof.main()
+print(json.dumps([module.__file__ for module in sys.modules.values() if getattr(module, "__file__", None)]))
+"""
+
+
+@pytest.mark.parametrize("domain", ["hotel", "banking"])
+def test_an_image_needs_all_of_its_files_and_nothing_else(domain: str, tmp_path: Path) -> None:
+    source = source_of(domain)
+    words = [sys.executable, "-I", "-S", "-c", PROOF, json.dumps(unpacked(source, tmp_path))]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert not done.returncode, done.stderr
+    told, loaded = map(json.loads, done.stdout.splitlines())
+    assert told == facts(source.domain)
+    ours = {name for name in source.files if name.startswith("tb_envs/") and name.endswith(".py")}
+    assert {f"{tmp_path}/code/{name}" for name in ours} <= {*loaded}, "what no server imports stays out of an image"
+
+
+@pytest.mark.parametrize("domain", ["hotel", "banking"])
+def test_pages_are_compared_alike_with_and_without_numpy(domain: str) -> None:
+    seed = load_domain(domain).image
+    for changed in ({}, {0: 2}, {5: 1, 6: 1, 40: 3}, {len(seed) // PAGE: 4}):
+        image = bytearray(seed)
+        for page, count in changed.items():
+            start = page * PAGE
+            image[start : start + count * PAGE] = bytes(
+                255 - byte for byte in image[start : start + count * PAGE].ljust(count * PAGE, b"-")
+            )
+        expected = [page * PAGE for first, count in changed.items() for page in range(first, first + count)]
+        assert changed_pages(seed, bytes(image)) == _comparison()(seed, bytes(image)) == expected
+
+
+def test_libraries_with_shared_objects_of_their_own_are_packed_once(tmp_path: Path) -> None:
+    """NumPy brings some that its modules find by paths with dots in them."""
+    if not shutil.which("ldd"):
+        pytest.skip("an image of this machine's Python needs ldd")
+    with (tmp_path / "python.tar").open("w+b") as archive:
+        environment = pack_python(archive, closure(("numpy",)))
+        archive.seek(0)
+        with tarfile.open(fileobj=archive) as packed:
+            names = packed.getnames()
+    assert len({posixpath.normpath(name) for name in names}) == len(names)
+    assert any(name.startswith("app/site/numpy/") for name in names)
+    assert ".." not in environment["LD_LIBRARY_PATH"]
 
 
 def dump_of(task: Task) -> Dump:

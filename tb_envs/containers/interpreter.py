@@ -106,4 +106,4 @@ def _shared_objects(ldd: str, loaded: list[Path]) -> list[str]:
     """Paths of all shared objects that these files load, the loader among them."""
     done = subprocess.run([ldd, *map(str, loaded)], capture_output=True, text=True, check=False)
     found = re.findall(r"^\s+(?:\S+ => )?(/\S+) \(0x", done.stdout, re.MULTILINE)
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(map(os.path.normpath, found)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import io
+import posixpath
 import py_compile
 import tarfile
 import tempfile
@@ -19,7 +20,7 @@ SITE = "app/site"
 
 
 class Packer:
-    """An archive that is filled with files of this machine; each path once."""
+    """An archive that is filled with files of this machine; of a path that comes again, the first is kept."""
 
     def __init__(self, target: IO[bytes]) -> None:
         self._tar = tarfile.TarFile(fileobj=target, mode="w", format=tarfile.PAX_FORMAT)
@@ -27,7 +28,7 @@ class Packer:
 
     def file(self, path: Path, name: str) -> None:
         """Add a file, what a link means in place of the link."""
-        name = name.lstrip("/")
+        name = posixpath.normpath(name).lstrip("/")  # a linker says where/../it/lies, and an engine knows better
         if not self._enter(name):
             return
         info = self._tar.gettarinfo(str(path.resolve()), name)
@@ -38,21 +39,24 @@ class Packer:
 
     def content(self, name: str, content: bytes, mode: int = 0o644) -> None:
         """Add a file that is not on the disk."""
-        self._enter(name)
+        if not self._enter(name):
+            return
         info = tarfile.TarInfo(name)
         info.size, info.mode = len(content), mode
         self._tar.addfile(info, io.BytesIO(content))
 
     def folder(self, name: str, mode: int = 0o755) -> None:
         """Add an empty folder."""
-        self._enter(name)
+        if not self._enter(name):
+            return
         info = tarfile.TarInfo(name)
         info.type, info.mode = tarfile.DIRTYPE, mode
         self._tar.addfile(info)
 
     def link(self, name: str, target: str) -> None:
         """Add a symbolic link."""
-        self._enter(name)
+        if not self._enter(name):
+            return
         info = tarfile.TarInfo(name)
         info.type, info.linkname, info.mode = tarfile.SYMTYPE, target, 0o777
         self._tar.addfile(info)

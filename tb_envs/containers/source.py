@@ -24,15 +24,15 @@ from tb_envs.registration import GROUP, load_domain
 PROJECT = "thinkingbox-gym"
 """Our label, the name before an image's colon, and the distribution that must not go into an image whole."""
 OURS = (
-    *("errors.py", "knobs.py", "limits.py", "settings.py"),
+    *("costs.py", "endpoints.py", "errors.py", "knobs.py", "limits.py", "settings.py"),
     *("authoring", "parts", "store"),
     *(f"containers/{name}.py" for name in ("__init__", "__main__", "placed", "plain_http", "proof", "rpc", "server")),
     *(f"grading/{name}.py" for name in ("__init__", "expectations", "matchers")),
     *(f"session/{name}.py" for name in ("__init__", "backend", "local", "tools")),
 )
 """Of `tb_envs`: what a session is made of. What is missing here shows when an image is proved."""
-NOT_OURS = frozenset(["__pycache__", "postgres"])
-"""A container has no network, so its database is its own."""
+NOT_OURS = frozenset(["__pycache__", "postgres", "audit.py", "identity.py", "reading.py", "scripts.py"])
+"""Of those folders: a container has no network, so its database is its own; audits, and parts of task families."""
 LEFT_OUT = frozenset(["audit", "audit.py", "decision_tables.json", "decisions.py", "families", "suites", "__pycache__"])
 """Of a domain: what is about tasks and about what is right."""
 LIBRARIES = ("pydantic", "sqlalchemy")

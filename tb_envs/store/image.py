@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import numpy as np
 from sqlalchemy import create_engine
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.pool import StaticPool
@@ -94,16 +93,36 @@ def build_pages(seed: bytes, world: World) -> Pages:
     raw.execute(f"DELETE FROM {TABLE}")
     image = raw.serialize()
     runs: list[slice] = []
-    for start in _changed(seed, image):
+    for start in _comparison()(seed, image):
         first = runs.pop().start if runs and runs[-1].stop == start else start
         runs.append(slice(first, start + PAGE))
     return Pages(len(image), tuple((run, image[run]) for run in runs))
 
 
-def _changed(seed: bytes, image: bytes) -> list[int]:
-    """Where the pages begin that the image has otherwise than the seed, or has alone."""
-    old, new = (np.frombuffer(whole, np.uint64, len(seed) // 8).reshape(-1, PAGE // 8) for whole in (seed, image))
-    places: list[int] = (np.flatnonzero((old != new).any(axis=1)) * PAGE).tolist()
+Comparison = Callable[[bytes, bytes], list[int]]
+"""Of a seed and an image: where the pages begin that the image has otherwise, or has alone."""
+
+
+@cache
+def _comparison() -> Comparison:
+    """The quick one where NumPy is, as on every trainer; a container has none."""
+    try:
+        import numpy as np
+    except ImportError:
+        return changed_pages
+
+    def compare(seed: bytes, image: bytes) -> list[int]:
+        old, new = (np.frombuffer(whole, np.uint64, len(seed) // 8).reshape(-1, PAGE // 8) for whole in (seed, image))
+        places: list[int] = (np.flatnonzero((old != new).any(axis=1)) * PAGE).tolist()
+        return [*places, *range(len(seed), len(image), PAGE)]
+
+    return compare
+
+
+def changed_pages(seed: bytes, image: bytes) -> list[int]:
+    """The comparison on the standard library: three times as long, 0.1 ms for a company."""
+    old = range(0, len(seed), PAGE)
+    places = [start for start in old if seed[start : start + PAGE] != image[start : start + PAGE]]
     return [*places, *range(len(seed), len(image), PAGE)]
 
 
