@@ -22,6 +22,7 @@ from tb_envs.mcp.alarm import install
 from tb_envs.mcp.hub import Rules
 from tb_envs.mcp.serve import Options, running
 from tb_envs.registration import load_domain
+from tb_envs.session.local import LocalBackend
 
 
 def test_wrong_openings_say_what_would_be_right() -> None:
@@ -114,6 +115,47 @@ def test_a_hung_tool_ends_at_its_deadline(monkeypatch: pytest.MonkeyPatch) -> No
                 assert "There is no tool" in text_of(await client.call_tool("nothing", {}))
             ended = [(await control.ask("POST", f"/{each['id']}/finish", {})).data for each in (hung, well)]
             assert [each["outcome"] for each in ended] == ["error:backend", "failure"]
+
+    try:
+        asyncio.run(body())
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_a_call_that_waits_ends_alone_at_its_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No timer rings while the loop waits; siblings keep their own, whichever ends first."""
+    inner = LocalBackend.call
+
+    async def wait(self: LocalBackend, tool: str, arguments: Any) -> Any:
+        if tool == "get_time":
+            await asyncio.sleep(30)
+        if tool == "list_articles":
+            await asyncio.sleep(0.05)
+            time.sleep(30)  # after it was resumed, it does not suspend again
+        return await inner(self, tool, arguments)
+
+    monkeypatch.setattr(LocalBackend, "call", wait)
+    before = signal.getsignal(signal.SIGALRM)
+
+    async def body() -> None:
+        install()
+        async with running() as server:
+            control = Control(server)
+            slow = {"deadline": 0.3}
+            sessions = [await control.start(settings=slow), await control.start(settings=slow), await control.start()]
+
+            async def call(opened: dict[str, Any], tool: str) -> str:
+                async with client_of(server.url + opened["mcp"]) as client:
+                    return text_of(await client.call_tool(tool, {}))
+
+            began = time.monotonic()
+            answers = await asyncio.gather(*map(call, sessions, ("get_time", "list_articles", "nothing")))
+            assert time.monotonic() - began < 10
+            assert "conversation is over" in answers[0] and "ended by a system error" in answers[1]
+            assert "There is no tool" in answers[2]
+            await asyncio.sleep(0.4)  # a timer that is still set would ring here
+            ended = [(await control.ask("POST", f"/{each['id']}/finish", {})).data for each in sessions]
+            assert [each["outcome"] for each in ended] == ["error:backend", "error:backend", "failure"]
 
     try:
         asyncio.run(body())

@@ -19,7 +19,7 @@ from tb_envs.authoring.toolset import Tool, make_tool
 from tb_envs.authoring.values import Json, Text
 from tb_envs.episode import Episode
 from tb_envs.errors import BackendError, ToolError
-from tb_envs.mcp.alarm import within
+from tb_envs.mcp.alarm import Timed
 from tb_envs.mcp.metrics import Metrics
 from tb_envs.session.backend import Backend, ToolResult, as_text, error_result
 from tb_envs.settings import Settings
@@ -123,9 +123,8 @@ class Session:
     async def _in_time(self, step: Coroutine[Any, Any, T]) -> T:
         """A step that ends by the deadline, whether or not it suspends; one that does not breaks the session."""
         try:
-            with within(self.deadline):
-                async with asyncio.timeout(self.deadline):
-                    return await step
+            async with asyncio.timeout(self.deadline):
+                return await Timed(step, self.deadline)
         except TimeoutError:
             self.broken = f"a call did not end in {self.deadline:g} s"
             raise BackendError(self.broken) from None
