@@ -176,7 +176,11 @@ def _parse_call(item: Any, place: int) -> ToolCall | str:
     if problem:
         return ToolCall(key, name, {}, "{}", problem)
     checked = cast("dict[str, Any]", arguments)
-    return ToolCall(key, name, checked, json.dumps(checked))
+    written = json.dumps(checked)
+    if "\\ud" in written:  # half a character, perhaps, which no file and no request can hold
+        checked = _loads(_clean(json.dumps(checked, ensure_ascii=False)))
+        written = json.dumps(checked)
+    return ToolCall(key, name, checked, written)
 
 
 def _wrong(problem: str) -> Turn:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 IDLE = 30.0
 """Seconds after which a connection that nobody uses is closed."""
+LARGEST = 32 * 2**20
+"""Bytes of a response at most; of one that is compressed a hundredth of it."""
 _SAME: dict[type[Exception], type[httpx2.TransportError]] = {
     httpcore2.ConnectError: httpx2.ConnectError,
     httpcore2.ReadError: httpx2.ReadError,
@@ -66,7 +68,7 @@ class KeptConnections(httpx2.AsyncBaseTransport):
         try:
             response = await connection.handle_async_request(lower)
             try:
-                content = await response.aread()
+                content = await _read(response)
             finally:
                 await response.aclose()
         except tuple(_SAME) as error:
@@ -84,6 +86,20 @@ class KeptConnections(httpx2.AsyncBaseTransport):
         for idle in self._idle.values():
             while idle:
                 await idle.pop()[1].aclose()
+
+
+async def _read(response: httpcore2.Response) -> bytes:
+    """A response's body, as long as it is no longer than any answer may be."""
+    packed = any(name.lower() == b"content-encoding" and value != b"identity" for name, value in response.headers)
+    most = LARGEST // 100 if packed else LARGEST
+    parts: list[bytes] = []
+    size = 0
+    async for part in response.aiter_stream():
+        parts.append(part)
+        size += len(part)
+        if size > most:
+            raise httpx2.ReadError(f"the answer is longer than {most // 1024:,} KiB")
+    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 async def _open_one(idle: deque[tuple[float, httpcore2.AsyncHTTPConnection]]) -> httpcore2.AsyncHTTPConnection | None:

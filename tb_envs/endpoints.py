@@ -6,6 +6,7 @@ environment variable that holds it, and is read when a request is made.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -61,6 +62,10 @@ class Endpoint:
             raise UsageError(f"api_key_env names an environment variable, e.g. {DEFAULT_KEY}")
         if self.price is not None and set(self.price) != set(PRICES):
             raise UsageError(f"price gives dollars per million tokens for {', '.join(PRICES)}, got {dict(self.price)}")
+        for kind, amount in (self.price or {}).items():
+            _check_number(f"price: {kind}", amount, 0)
+            if not math.isfinite(amount):
+                raise UsageError(f"price: {kind} is US dollars per million tokens, got {amount!r}")
 
     @classmethod
     def of(cls, part: str, options: Mapping[str, Any], **defaults: Any) -> Endpoint:

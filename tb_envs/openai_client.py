@@ -33,7 +33,15 @@ FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
 WORDS = 600
 """Characters of a server's own words that a message keeps."""
 _FILTERED = ("content_filter", "content_policy_violation", "responsibleaipolicyviolation")
-_TOO_LONG = ("context_length_exceeded", "maximum context length", "context window", "exceed_context_size")
+_TOO_LONG = re.compile(
+    r"context_length_exceeded|maximum context length|context window|exceed_context_size|available context size"
+    r"|(?:input|prompt) is too long|longer than the (?:maximum model length|model's context length)"
+    r"|input token count .{0,40}exceeds the maximum|too many tokens: |`inputs` (?:tokens|must have less)"
+    r"|reduce the length of the (?:messages|prompt|input)"
+)
+"""In lower case, as OpenAI, Anthropic, Bedrock, Cohere, Gemini, Groq, llama.cpp, SGLang, TGI and vLLM say it."""
+_BROKE = ("error", "abort")
+"""Reasons for a turn's end that are the server's own failure."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,7 @@ class Answer:
 
     Attributes:
         message: the assistant's message as the server sent it (``content``, ``tool_calls``, …).
+            Half characters in it are replaced.
         finish: ``finish_reason``, empty where none is given.
         tokens: by kind; None where the server does not report them.
     """
@@ -58,6 +67,18 @@ class Answer:
             parts: list[Any] = cast("list[Any]", content)
             return "".join(str(cast("dict[str, Any]", part).get("text") or "") for part in parts if type(part) is dict)
         return content if isinstance(content, str) else ""
+
+    @property
+    def refusal(self) -> str:
+        """The words by which the model refuses, where it says nothing else and calls nothing."""
+        said = self.message.get("refusal")
+        return said if isinstance(said, str) and not self.text and not self.message.get("tool_calls") else ""
+
+    @property
+    def reasoning(self) -> str:
+        """What the server shows of the model's thoughts, beside its words."""
+        said = self.message.get("reasoning_content") or self.message.get("reasoning")
+        return said if isinstance(said, str) else ""
 
 
 class RequestFailed(Exception):
@@ -127,6 +148,8 @@ async def ask(endpoint: Endpoint, body: Mapping[str, Any]) -> Answer:
         raise RequestFailed("down", f"{_where(endpoint)} cannot be reached or broke off: {why}") from None
     except InvalidURL as error:
         raise UsageError(f"base_url {endpoint.base_url!r} is no URL: {error}") from None
+    except (ValueError, TypeError, RecursionError) as error:
+        raise RequestFailed("wrong", f"a request to {_where(endpoint)} cannot be written: {error}") from None
     if not response.is_success:
         raise _failed(endpoint, response, key)
     return _read(endpoint, response, key)
@@ -152,6 +175,7 @@ async def ask_again(endpoint: Endpoint, body: Mapping[str, Any], asked: Asked | 
                     asked.slowed += 1
                 elif failed.kind == "down" and asked.retried < endpoint.retries:
                     asked.retried += 1
+                    wait = _bounded(wait, endpoint)
                 else:
                     raise
                 asked.waited += wait
@@ -206,7 +230,7 @@ def _read(endpoint: Endpoint, response: Response, key: str) -> Answer:
     """The answer in a response that says it is one."""
     where = _where(endpoint)
     try:
-        data: Any = json.loads(response.content)
+        data: Any = _whole(response.content)
     except (ValueError, RecursionError):
         raise RequestFailed("down", f"{where} answered what is no JSON: {_scrub(response.text, key)!r}") from None
     if not isinstance(data, dict):
@@ -221,11 +245,31 @@ def _read(endpoint: Endpoint, response: Response, key: str) -> Answer:
         raise RequestFailed("down", f"{where} answered without choices", tokens=tokens)
     choice = cast("dict[str, Any]", first)
     finish, message = choice.get("finish_reason") or "", choice.get("message")
+    why: Any = choice.get("error")
+    if isinstance(finish, dict):  # some servers say more of it
+        said = cast("dict[str, Any]", finish)
+        finish = said.get("type") or ""
+        why = why or (said.get("message") if finish in _BROKE else None)
+    if why or finish in _BROKE:
+        words = _scrub(_own_words(json.dumps({"error": why or finish})), key)
+        raise RequestFailed("down", f"{where} broke off its answer: {words}", tokens=tokens)
     if finish == "content_filter":
         raise RequestFailed("refused", f"{where}: the answer was held back by a content filter", tokens=tokens)
     if not isinstance(message, dict):
         raise RequestFailed("down", f"{where} answered a choice without a message", tokens=tokens)
     return Answer(cast("dict[str, Any]", message), str(finish), tokens)
+
+
+def _whole(content: bytes) -> Any:
+    """A JSON value without half characters, which no server would take back and no file could keep."""
+    data: Any = json.loads(content)
+    if any(sign in content for sign in (b"\\ud", b"\\uD", b"\xed", b"\0")):  # where there may be any
+        data = json.loads(_clean(json.dumps(data, ensure_ascii=False)))
+    return data
+
+
+def _clean(text: str) -> str:
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def read_tokens(usage: Any) -> Tokens | None:
@@ -259,11 +303,26 @@ def _failed(endpoint: Endpoint, response: Response, key: str) -> RequestFailed:
         kind = "refused"
     return RequestFailed(
         kind,
-        f"{_where(endpoint)} answered {status}: {_scrub(_own_words(text), key)}",
+        f"{_where(endpoint)} answered {status}: {_scrub(_own_words(text), key)}{_hint(endpoint, response, key)}",
         status=status,
         retry_after=_retry_after(response),
-        too_long=kind == "wrong" and any(word in lower for word in _TOO_LONG),
+        too_long=kind == "wrong" and _is_too_long(status, lower),
     )
+
+
+def _is_too_long(status: int, lower: str) -> bool:
+    """Whether the prompt does not fit; 413 is also said where so many tokens are too many for a minute."""
+    return _TOO_LONG.search(lower) is not None or (status == 413 and "per minute" not in lower)
+
+
+def _hint(endpoint: Endpoint, response: Response, key: str) -> str:
+    """What would be right, where a status tells it."""
+    if 300 <= response.status_code < 400:
+        target = _scrub(response.headers.get("location", "no address"), key)
+        return f"; it points to {target}, and a key is sent only where base_url says"
+    if response.status_code == 404 and not re.search(r"/v\d", endpoint.base_url):
+        return f"; base_url has no /v1: is {endpoint.base_url.rstrip('/')}/v1 meant?"
+    return ""
 
 
 def _own_words(text: str) -> str:
@@ -305,12 +364,18 @@ def _wait(failed: RequestFailed, asked: Asked, body: Mapping[str, Any]) -> float
     return max(wait, failed.retry_after or 0.0)
 
 
+def _bounded(wait: float, endpoint: Endpoint) -> float:
+    """A server that is down may not ask for more patience than one that is busy."""
+    return min(wait, max(LONGEST_WAIT, endpoint.patience))
+
+
 def _where(endpoint: Endpoint) -> str:
     return f"{endpoint.model} at {endpoint.base_url}"
 
 
 def _scrub(text: str, key: str) -> str:
     """Words to show: no key in them, whole or in parts, and not too long."""
+    text = _clean(text)
     text = text.replace(key, "[key]") if len(key) > 4 else text
     text = re.sub(r"\bsk-[A-Za-z0-9_*.\-]{4,}", "[key]", text)
     text = re.sub(r"(?i)(bearer\s+)\S+", r"\1[key]", text)

@@ -50,6 +50,7 @@ def attempt_row(
         "user_faults": 0,
         "messages": [],
         "wrote": [],
+        "finish": [],
         "log": [],
         "verdict": None if outcome.startswith("error:") else {"success": passed, "grader": "1", "checks": checks},
         "grader": "1",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
+import threading
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -16,6 +18,8 @@ from tb_envs.evaluation.running import Running
 
 LINE_EVERY = 60.0
 """Seconds between two lines where there is no terminal."""
+LOOK_EVERY = 1.0
+"""Seconds between two looks whether a server makes all wait."""
 
 
 class Figures(ProgressColumn):
@@ -38,6 +42,25 @@ class Lines:
     def __init__(self, running: Running, what: str) -> None:
         self._running, self._what = running, what
         self._last = time.monotonic()
+        self._told = -math.inf
+        self._over = threading.Event()
+        self._watch = threading.Thread(target=self._look, daemon=True)
+        self._watch.start()
+
+    def close(self) -> None:
+        """No more lines."""
+        self._over.set()
+        self._watch.join()
+
+    def _look(self) -> None:
+        """A line while nothing goes on, though no row comes: at once, and then now and then."""
+        while not self._over.wait(LOOK_EVERY):
+            notice, now = self._running.notice(), time.monotonic()
+            if notice and now - self._told >= LINE_EVERY:
+                self._told = now
+                print(
+                    f"{self._what}: {self._running.done}/{self._running.total} · {notice}", file=sys.stderr, flush=True
+                )
 
     def advance(self) -> None:
         """A line, if the last one is some time ago."""
@@ -57,7 +80,10 @@ def campaign_bar(running: Running, what: str, *, quiet: bool = False) -> Generat
     if not sys.stderr.isatty() or os.environ.get("TERM", "") in ("", "dumb"):
         lines = Lines(running, what)
         running.on_change = lines.advance
-        yield
+        try:
+            yield
+        finally:
+            lines.close()
         return
     columns = (TextColumn("{task.description}"), BarColumn(16), MofNCompleteColumn(), Figures(running))
     with Progress(*columns, console=screen(errors=True), transient=True, refresh_per_second=2) as bar:

@@ -25,6 +25,7 @@ from tb_envs.errors import UsageError
 from tb_envs.evaluation.manifest import build_manifest, open_folder
 from tb_envs.evaluation.pacing import Breaker, CampaignStopped
 from tb_envs.evaluation.planning import left_out, model_names, with_files
+from tb_envs.evaluation.players import ModelPlayer
 from tb_envs.evaluation.prices import Prices, read_prices
 from tb_envs.evaluation.rows import read_rows
 from tb_envs.evaluation.runner import Campaign, run_campaign
@@ -133,11 +134,14 @@ async def _run(args: Namespace, asked: Asked, plan: Plan, running: Running) -> N
     def price(part: str, tokens: Mapping[str, int] | None) -> float | None:
         return plan.prices.cost(models[part], tokens) if plan.prices else None
 
+    player = open_player(asked, concurrency=args.concurrency, breaker=breaker)
+    if isinstance(player, ModelPlayer):
+        running.notice = player.notice
     campaign = Campaign(
         folder=plan.folder,
         tasks=plan.tasks,
         attempts=args.attempts,
-        player=open_player(asked, concurrency=args.concurrency, breaker=breaker),
+        player=player,
         settings=plan.settings,
         breaker=breaker,
         price=price,
@@ -173,7 +177,12 @@ def _print_report(out: Screen, report: Mapping[str, Any], kind: str) -> None:
     headline = summary["headline"]
     k = summary["k"]
     over = f"{summary['counted']} attempts at {summary['tasks']} tasks"
-    out.print(f"{report['agent']}: pass@1 {_interval(headline['pass_at_1'])} over {over}")
+    lost = summary["outcomes"].get("error:user", 0)
+    every = sum(summary["outcomes"].values())
+    beside = (
+        f"; the customer's model broke {percent(lost / every)} of all {every} attempts (error:user)" if lost else ""
+    )
+    out.print(f"{report['agent']}: pass@1 {_interval(headline['pass_at_1'])} over {over}{beside}")
     if k > 1:
         out.print(
             f"pass@{k} {_interval(headline['pass_at_k'])}, pass^{k} {_interval(headline['pass_hat_k'])}, "

@@ -1,20 +1,21 @@
 """A model behind an OpenAI-compatible endpoint as the agent: chat completions with tools, one request a turn.
 
 Requests pass a `Gate` that all attempts share, so a busy server slows all of them and fails none. What fails for a
-while is asked again (`TRIES`); what stays broken is `AgentBroke`. A content filter's refusal and a talk that the model
-cannot hold end the attempt as its own doing. Nothing is sent that was not asked for: no temperature, no seed. Thoughts
-that a server leaves in the text (`<think>…</think>`) are not said to the customer.
+while is asked again (`TRIES`); what stays broken is `AgentBroke`. A content filter's refusal, a model's own (`refusal`
+in place of words) and a talk that the model cannot hold end the attempt as its own doing. Nothing is sent that was not
+asked for: no temperature, no seed. Thoughts that a server leaves in the text (`<think>…</think>`) are not said to the
+customer.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from tb_envs.actions import Turn, parse_action
 from tb_envs.authoring.rng import Rng
 from tb_envs.endpoints import Endpoint
 from tb_envs.evaluation.context import Message
@@ -24,11 +25,14 @@ from tb_envs.evaluation.players import AgentBroke, Answer
 from tb_envs.openai_client import Answer as Completion
 from tb_envs.openai_client import RequestFailed, ask, close_clients, need_openai
 from tb_envs.sending import Prepared
+from tb_envs.thoughts import spoken
 
-_THOUGHTS = re.compile(r"\A(?:\s*<think>.*?(?:</think>|\Z))+|\A(?:(?!<think>).)*?</think>", re.DOTALL)
-"""At the beginning; the opening tag may be in the prompt, and the closing one lost where the answer was cut off."""
 PART = "requests to the agent's model"
 """What a breaker watches here."""
+USUAL = ("", "stop", "tool_calls", "function_call")
+"""Reasons for a turn's end that say nothing."""
+CUT = " Your turn was cut off by the limit of tokens."
+"""Said of a turn that nobody can read because of it."""
 
 
 class ChatModel:
@@ -124,6 +128,10 @@ class ChatModel:
         self._worked()
         return Answer(ends="refused" if failed.kind == "refused" else "limit:context", written=str(failed))
 
+    def notice(self) -> str:
+        """Why nothing is asked just now; empty where it is."""
+        return self.gate.notice()
+
     async def close(self) -> None:
         """Close the connections."""
         await close_clients()
@@ -142,8 +150,17 @@ def _sent(message: Message) -> dict[str, Any]:
 def _answer(completion: Completion) -> Answer:
     """A completion as a turn: its calls as the model wrote them, else its text."""
     calls = completion.message.get("tool_calls")
-    text = _THOUGHTS.sub("", completion.text, count=1)
-    if not calls:
-        return Answer(text, written=completion.text)
-    action = {"content": text, "tool_calls": calls}
-    return Answer(action, written=json.dumps(action, ensure_ascii=False))
+    text = spoken(completion.text)
+    finish = "" if completion.finish in USUAL else completion.finish[:40]
+    if completion.refusal:
+        return Answer(ends="refused", written=completion.refusal, finish=finish, thought=completion.reasoning)
+    action = {"content": text, "tool_calls": calls} if calls else text
+    written = json.dumps(action, ensure_ascii=False) if calls else completion.text
+    read = _cut(parse_action(action)) if finish == "length" else action
+    return Answer(read, written=written, finish=finish, thought=completion.reasoning)
+
+
+def _cut(turn: Turn) -> Turn:
+    """A turn that was cut off; what of it cannot be read is said to be so because of that."""
+    calls = tuple(call._replace(problem=call.problem + CUT) if call.problem else call for call in turn.calls)
+    return turn._replace(problem=turn.problem and turn.problem + CUT, calls=calls)

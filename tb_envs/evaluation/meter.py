@@ -32,7 +32,8 @@ class Meter:
         environment: seconds in the episode, its customer's and judge's models and the verdict left out.
         grading: seconds spent on verdicts, a judge's model left out.
         malformed: turns that could not be read as an action, in this try.
-        wrote: what those turns were, by their place in the messages.
+        wrote: what those turns were, by their place in the messages, and what ended the attempt in place of a turn.
+        finish: why turns ended, where that was not as usual.
     """
 
     task_id: str
@@ -45,11 +46,12 @@ class Meter:
     grading: float = 0.0
     malformed: int = 0
     wrote: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    finish: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
     def next_try(self) -> None:
         """Forget what belongs to the try that a system error ended, and keep what it took."""
         self.malformed = 0
-        self.wrote = []
+        self.wrote, self.finish = [], []
 
     def answered(self, tokens: Tokens | None) -> None:
         """The agent's model answered a request, with these tokens; None where it does not say how many."""
@@ -68,10 +70,19 @@ class Meter:
         finally:
             self.agent += Cost(seconds=time.perf_counter() - began)
 
-    def could_not_read(self, place: int, text: str) -> None:
+    def could_not_read(self, place: int, text: str, thought: str = "") -> None:
         """The turn at this place of the messages was no action, but this."""
         self.malformed += 1
-        self.wrote.append({"message": place, "text": text[:WRITTEN]})
+        self.ended_by(place, text, thought)
+
+    def ended_by(self, place: int, text: str, thought: str = "") -> None:
+        """In place of a turn came this, which is kept."""
+        note: dict[str, Any] = {"message": place, "text": _kept(text)}
+        self.wrote.append({**note, "thought": _kept(thought)} if thought else note)
+
+    def finished(self, place: int, why: str) -> None:
+        """The turn at this place of the messages ended for this reason."""
+        self.finish.append({"message": place, "finish": why})
 
     def book(self, costs: Mapping[Part, Cost]) -> None:
         """Add what the models beside the agent's took in a try."""
@@ -98,3 +109,8 @@ class Meter:
         }
         counted = {"requests": self.agent.requests, "retried": self.agent.retried, "slowed": self.slowed}
         return {**{name: round(value, 6) for name, value in measured.items()}, **counted}
+
+
+def _kept(text: str) -> str:
+    """As much of it as is kept, without half characters, which no request can hold."""
+    return text[:WRITTEN].encode("utf-8", "replace").decode("utf-8")

@@ -24,6 +24,10 @@ KINDS_OF_TASK = 3
 """Failures of fewer tasks than this are their own matter, not a broken endpoint."""
 LONGEST = 30.0
 """Seconds between two tries at most."""
+LONGEST_HOLD = 3600.0
+"""Seconds that a server's ``Retry-After`` is kept at most; then it is asked whether it still means it."""
+TOLD_FROM = 2.0
+"""Seconds of waiting from which on somebody may want to know why."""
 
 
 class CampaignStopped(ThinkingBoxError):
@@ -44,7 +48,7 @@ class Gate:
         self._first = first
         self._flying = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
-        self._not_before = self._cut_at = 0.0
+        self._not_before = self._cut_at = self._asked_for = 0.0
         self._timer: asyncio.TimerHandle | None = None
         self._busy = self._failures = 0
         self._failing: set[str] = set()
@@ -109,11 +113,20 @@ class Gate:
         elif self._in_trouble:
             self._hold(self._pause(self._failures - SUSPECT + 1))
 
+    def notice(self) -> str:
+        """Why nothing is let through for a while, for people; empty where something is."""
+        left = self._not_before - time.monotonic()
+        if left < TOLD_FROM:
+            return ""
+        words = f"server {'busy' if self._busy else 'in trouble'}, next request in {span(left)}"
+        return f"{words} (it said {span(self._asked_for)})" if self._asked_for > LONGEST_HOLD else words
+
     def _pause(self, nth: int) -> float:
         return min(LONGEST, self._first * 2 ** min(nth - 1, 16))
 
     def _hold(self, seconds: float) -> None:
-        self._not_before = max(self._not_before, time.monotonic() + seconds)
+        self._asked_for = seconds
+        self._not_before = max(self._not_before, time.monotonic() + min(seconds, LONGEST_HOLD))
 
     def _let_through(self) -> None:
         wait = self._not_before - time.monotonic()
@@ -130,6 +143,13 @@ class Gate:
     def _again(self) -> None:
         self._timer = None
         self._let_through()
+
+
+def span(seconds: float) -> str:
+    """A length of time as a clock shows it."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
 
 
 class Breaker:

@@ -34,11 +34,15 @@ class Answer:
         ends: ``refused`` where the provider's content filter answered, ``limit:context`` where the talk does not fit;
             then there is no action, and the attempt ends and is graded. Empty otherwise.
         written: what the model wrote, where `action` does not say it.
+        finish: why the turn ended, where that is not as usual: ``length`` for one that was cut off.
+        thought: what the model thought before, where a server says that apart.
     """
 
     action: Any = ""
     ends: str = ""
     written: str = ""
+    finish: str = ""
+    thought: str = ""
 
 
 class Model(Protocol):
@@ -113,6 +117,11 @@ class ModelPlayer:
     def sit(self, episode: Episode, observation: str, seed: int, meter: Meter) -> Seat:
         """A seat that sees policy, tools and messages."""
         return ModelSeat(self, episode, seed, meter)
+
+    def notice(self) -> str:
+        """Why the model is not asked just now, for people; empty where it is, or where it does not say."""
+        told = getattr(self.model, "notice", None)
+        return str(told()) if callable(told) else ""
 
     async def close(self) -> None:
         """Free the model."""

@@ -31,13 +31,16 @@ FILE = "attempts.jsonl"
 KEYS = (
     "v", "task_id", "task_hash", "domain", "family", "split", "traps", "cell", "reference_length", "attempt", "seed",
     "outcome", "ended_by", "error", "reward", "turns", "user_turns", "tool_calls", "tool_errors", "malformed",
-    "user_faults", "messages", "wrote", "log", "verdict", "grader", "package", "tools_hash", "context", "tokens",
-    "cost", "retries", "seconds",
+    "user_faults", "messages", "wrote", "finish", "log", "verdict", "grader", "package", "tools_hash", "context",
+    "tokens", "cost", "retries", "seconds",
 )  # fmt: skip
 """The keys of a row, in their order.
 
 ``wrote`` is what the model wrote in turns that could not be read as an action: ``[{"message", "text"}]``, `message` the
-place in ``messages``. ``seconds`` are measures, and all that differs between two campaigns that went alike.
+place in ``messages``, with the ``thought`` before it where a server says it apart; and, at the place after the last
+message, the words of a refusal or of a server that ended the attempt. ``finish`` is ``[{"message", "finish"}]`` for
+turns that did not end as usual (``stop``, ``tool_calls``): ``length`` for one that was cut off. ``seconds`` are
+measures, and all that differs between two campaigns that went alike.
 """
 SYNC_EVERY = 1.0
 """Seconds of rows that a power failure may cost. A killed process costs none."""
@@ -107,6 +110,7 @@ def build_row(
         "user_faults": episode.user_faults,
         "messages": record["messages"],
         "wrote": meter.wrote,
+        "finish": meter.finish,
         "log": record["log"],
         "verdict": record["verdict"],
         "grader": GRADER,

@@ -254,7 +254,11 @@ async def _play(campaign: Campaign, job: Job, task: Task, episode: Attempted, se
         except AgentBroke as error:
             episode.break_off(error)
             break
+        if answer.finish:
+            meter.finished(len(episode.messages), answer.finish)
         if answer.ends:
+            if answer.written:
+                meter.ended_by(len(episode.messages), answer.written, answer.thought)
             await _timed(meter, episode, episode.end(answer.ends))
             break
         observation = await _take(meter, episode, answer)
@@ -265,7 +269,7 @@ async def _take(meter: Meter, episode: Attempted, answer: Answer) -> str:
     """Give the episode a turn; returns what the agent reads next."""
     turn = parse_action(answer.action)
     if turn.problem or any(call.problem for call in turn.calls):
-        meter.could_not_read(len(episode.messages), answer.written)
+        meter.could_not_read(len(episode.messages), answer.written, answer.thought)
     return await _timed(meter, episode, episode.act(turn))
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tb_envs.evaluation.metrics import Interval, bootstrap_over_tasks
+from tb_envs.evaluation.pacing import span
 
 DRAWS = 200
 EVERY = 2.0
@@ -26,6 +27,7 @@ class Running:
         dollars: paid, as far as prices are known.
         unknown_cost: attempts whose cost is not known.
         on_change: is called after each row.
+        notice: says why nothing goes on just now; empty where it does.
     """
 
     def __init__(self, total: int) -> None:
@@ -33,6 +35,7 @@ class Running:
         self.done = self.errors = self.passed = self.tokens = self.unknown_cost = 0
         self.dollars = 0.0
         self.on_change: Callable[[], None] = lambda: None
+        self.notice: Callable[[], str] = lambda: ""
         self._tasks: dict[str, list[int]] = {}
         self._interval: tuple[float, Interval | None] = (-EVERY, None)
         self.begin()
@@ -89,7 +92,10 @@ class Running:
     def show(self) -> str:
         """The figures as one short line."""
         found = self.pass_at_1()
-        parts = [f"pass@1 {100 * found.estimate:.1f} % [{100 * found.low:.0f}–{100 * found.high:.0f}]" if found else ""]
+        parts = [
+            self.notice(),
+            f"pass@1 {100 * found.estimate:.1f} % [{100 * found.low:.0f}–{100 * found.high:.0f}]" if found else "",
+        ]
         parts.append(f"{self.errors} system errors" if self.errors else "")
         rate = self.tokens_per_second()
         parts.append(f"{rate:,.0f} tok/s" if rate else "")
@@ -98,11 +104,5 @@ class Running:
         elif self.dollars:
             parts.append(f"${self.dollars:,.2f}")
         left = self.seconds_left()
-        parts.append(f"{_span(left)} left" if left is not None and self.done < self.total else "")
+        parts.append(f"{span(left)} left" if left is not None and self.done < self.total else "")
         return " · ".join(filter(None, parts))
-
-
-def _span(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

@@ -10,6 +10,8 @@ import re
 from collections.abc import Collection
 from typing import NamedTuple
 
+from tb_envs.thoughts import TAG
+
 from .labels import agrees
 from .ledger import Ledger
 from .spotting import spotted
@@ -63,7 +65,9 @@ def fault_in(text: str, leaves: bool, ledger: Ledger, tools: Collection[str], cu
         return Fault("empty", "You said nothing. Say what the customer says next.")
     if cut or len(plain) > LONG:
         return Fault("cut_off", "That was too long. Say it in one to three short sentences.")
-    found = _MODEL.search(plain) or _AGENT.search(plain) or _LABEL.search(plain) or _CODE.search(plain)
+    found = (
+        _MODEL.search(plain) or _AGENT.search(plain) or _LABEL.search(plain) or _CODE.search(plain) or TAG.search(plain)
+    )
     if found is not None or (found := _tool(plain, tools)) is not None:
         return Fault("role_break", f"“{found.group().strip()}” is not what a customer says. You are the customer only.")
     for secret in ledger.persona.secrets:

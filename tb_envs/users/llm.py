@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tb_envs.endpoints import Endpoint
 from tb_envs.errors import UsageError, UserError
 from tb_envs.openai_client import RequestFailed, need_openai, paid_ask
+from tb_envs.thoughts import spoken
 
 from .guards import fault_in
 from .labels import FOUND, acts_in
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 TRIES = 2
 """Answers that are asked for in one turn: the first, and one regeneration."""
-_THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _HANGS_UP = re.compile(r"[\[(<*]{1,2}\s*hang(?:s|ing)?[ _-]*up\s*[\])>*]{1,2}", re.IGNORECASE)
 _LABEL = re.compile(r"^\s*(?:\*\*)?(?:customer|caller|user|guest|me)(?:\*\*)?\s*:(?:\*\*)?\s*", re.IGNORECASE)
 
@@ -94,7 +94,7 @@ class ModelUser:
             answer = await paid_ask(self._endpoint, body, lambda cost: self._episode.spend("user", cost))
         except RequestFailed as failed:
             raise UserError(f"the model that plays the customer: {failed}") from None
-        text = _THOUGHT.sub("", answer.text)
+        text = spoken(answer.text)
         leaves = _HANGS_UP.search(text) is not None
         words = _LABEL.sub("", _HANGS_UP.sub("", text)).strip()
         if len(words) > 1 and words[0] + words[-1] in ('""', "“”") and '"' not in words[1:-1]:

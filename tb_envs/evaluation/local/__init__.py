@@ -98,7 +98,7 @@ class LocalModel:
         read = self._dialogue.read(text, tools, inside=prompt.inside, ended=turn.ended)
         thought = min(len(turn.ids), self._dialogue.count(read.thinking))
         meter.answered(Tokens(len(prompt.ids), 0, len(turn.ids), thought))
-        return Answer(read.action, written=text)
+        return Answer(read.action, written=text, finish="" if turn.ended else "length")
 
     async def close(self) -> None:
         """End the threads."""
