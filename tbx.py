@@ -11,7 +11,9 @@ import signal
 import sys
 from types import FrameType
 
-INTERRUPTED = "tbx: interrupted; nothing was kept\n"
+BROKEN_OFF = 130
+"""Exit code of what Ctrl-C ended."""
+INTERRUPTED = "tbx: interrupted; nothing was begun\n"
 
 
 def main() -> int:
@@ -23,15 +25,22 @@ def main() -> int:
         from tb_envs.cli import main as command
 
         signal.signal(signal.SIGINT, usual)
-        return command()
+        code = command()
+        if code == BROKEN_OFF:  # a second Ctrl-C, while Python winds up, has nothing to break off any more
+            signal.signal(signal.SIGINT, _end)
+        return code
     except KeyboardInterrupt:
         sys.stderr.write(INTERRUPTED)
-        return 130
+        return BROKEN_OFF
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
     os.write(2, INTERRUPTED.encode())
-    os._exit(130)
+    os._exit(BROKEN_OFF)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    os._exit(BROKEN_OFF)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator, Sequence
+from traceback import extract_tb
 from typing import Any, Protocol
 
 from tb_envs.actions import call, say
@@ -224,8 +225,16 @@ def load_callable(name: str) -> Callable[[str, dict[str, Any]], Any]:
         raise UsageError(f"unknown agent {name!r}; valid: {', '.join(BUILT_IN)} or module:callable")
     try:
         function = getattr(importlib.import_module(module_name), attribute)
-    except (ImportError, AttributeError) as error:
+    except (ImportError, AttributeError, SyntaxError) as error:
         raise UsageError(f"agent {name!r} cannot be loaded: {error}") from None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever its module does when it is loaded, an exit included
+        frame = extract_tb(error.__traceback__)[-1]
+        raise UsageError(
+            f"agent {name!r} cannot be loaded: its module raised {type(error).__name__}: {error} "
+            f"({frame.filename}:{frame.lineno})"
+        ) from error
     if not callable(function):
         raise UsageError(f"agent {name!r} is not callable")
     return function

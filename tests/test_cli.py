@@ -621,7 +621,7 @@ def test_an_interrupt_while_the_suite_is_imported_is_one_line_and_130(tmp_path: 
         assert running.stdout.readline() == "importing\n"
         running.send_signal(signal.SIGINT)
         _, err = running.communicate(timeout=60)
-    assert (running.returncode, err) == (130, "tbx: interrupted; nothing was kept\n")
+    assert (running.returncode, err) == (130, "tbx: interrupted; nothing was begun\n")
     done = subprocess.run([sys.executable, "-c", script, "--version"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("tbx ")

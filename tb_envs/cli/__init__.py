@@ -24,7 +24,7 @@ COMMANDS = {
     "domain": "what a domain contains",
     "play": "play the agent yourself, in the terminal",
     "run": "let an agent play tasks",
-    "eval": "let a model or an agent play tasks many times: a campaign",
+    "eval": "let a model or an agent play tasks many times: a campaign (a trained policy: evaluate)",
     "serve": "serve episodes to MCP clients over HTTP",
     "mcp": "serve one task to an MCP client on standard input and output",
     "images": "build the images that episodes in containers run from",
@@ -33,7 +33,7 @@ COMMANDS = {
     "select": "choose the tasks that are worth training on",
     "warmstart": "teach a model from demonstrations",
     "train": "train a model by GRPO",
-    "evaluate": "let a policy play tasks that it never trained on",
+    "evaluate": "let a policy play tasks that it never trained on (for the trainer; all else: eval)",
     "report": "what campaigns or training runs show, as one HTML file",
     "view": "watch a campaign in the browser while it goes on",
     "compare": "what changed from one campaign to another",
@@ -42,6 +42,8 @@ COMMANDS = {
     "lint": "check how domains are written",
 }
 """Every command, in the order of the help, with what it is for."""
+NOTHING_KEPT = {"eval": "nothing was begun, and rows that were there are kept"}
+"""What an interrupt says that comes before the command itself is loaded, where there may be something of earlier."""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -57,7 +59,7 @@ def main(argv: list[str] | None = None) -> int:
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except KeyboardInterrupt as stop:
-        return _complain(f"{caller}: interrupted; {str(stop) or 'nothing was kept'}", 130)
+        return _complain(f"{caller}: interrupted; {str(stop) or NOTHING_KEPT.get(name, 'nothing was kept')}", 130)
     except BrokenPipeError:
         with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

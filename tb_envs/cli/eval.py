@@ -20,14 +20,14 @@ from tb_envs.agents import BUILT_IN
 from tb_envs.cli.campaign_bar import campaign_bar
 from tb_envs.cli.eval_options import RUNS, eval_parser, folder_name, task_ids
 from tb_envs.cli.parser import Namespace
-from tb_envs.cli.screen import Screen, percent, print_json, screen
+from tb_envs.cli.screen import Screen, count_of, percent, print_json, screen
 from tb_envs.errors import UsageError
 from tb_envs.evaluation.manifest import build_manifest, open_folder
 from tb_envs.evaluation.pacing import Breaker, CampaignStopped
 from tb_envs.evaluation.planning import left_out, model_names, with_files
 from tb_envs.evaluation.players import ModelPlayer
 from tb_envs.evaluation.prices import Prices, read_prices
-from tb_envs.evaluation.rows import read_rows
+from tb_envs.evaluation.rows import FILE, RowNotKept, read_rows
 from tb_envs.evaluation.runner import Campaign, run_campaign
 from tb_envs.evaluation.running import Running
 from tb_envs.evaluation.seating import Asked, describe, on_this_machine, open_player
@@ -42,20 +42,29 @@ def main(argv: list[str]) -> int:
     if args.agent and args.agent not in BUILT_IN and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     asked = _asked(args)
-    plan = _plan(args, asked)
-    resumed = open_folder(plan.folder, plan.manifest)
-    running = Running(len(plan.tasks) * args.attempts)
     command = shlex.join(["tbx", "eval", *argv])
+    folder = args.out or RUNS / folder_name(args, asked.name)
+    running = Running(0)
     try:
+        plan = _plan(args, asked, folder)
+        resumed = open_folder(folder, plan.manifest)
+        running = Running(len(plan.tasks) * args.attempts)
         asyncio.run(_run(args, asked, plan, running))
         report = _report(args, asked, plan, running, resumed)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"{_kept(running, plan)}; to go on: {command}") from None
+        raise KeyboardInterrupt(f"{_kept(running, folder)}; to go on: {command}") from None
     except CampaignStopped as stopped:
         limit = "--max-errors sets how many are too many"
-        raise CampaignStopped(f"{stopped}. {limit}. {_kept(running, plan)}; to go on: {command}") from None
+        raise CampaignStopped(f"{stopped}. {limit}. {_kept(running, folder)}; to go on: {command}") from None
+    except RowNotKept as error:
+        raise RowNotKept(f"{error}. {_kept(running, folder)}; when that is mended, to go on: {command}") from error
     except UsageError as error:
-        raise UsageError(f"{error}. {_kept(running, plan)}" if running.done else str(error)) from error
+        raise UsageError(f"{error}. {_kept(running, folder)}" if running.playing else str(error)) from error
+    except OSError as error:
+        where = f" {error.filename}" if error.filename else ""
+        raise RowNotKept(
+            f"the system refused{where}: {error.strerror or error}. {_kept(running, folder)}; to go on: {command}"
+        ) from error
     if args.json:
         print_json(report)
     else:
@@ -93,7 +102,7 @@ def _asked(args: Namespace) -> Asked:
     )
 
 
-def _plan(args: Namespace, asked: Asked) -> Plan:
+def _plan(args: Namespace, asked: Asked, folder: Path) -> Plan:
     settings = Settings(
         backend=args.backend,
         user=args.user,
@@ -109,7 +118,6 @@ def _plan(args: Namespace, asked: Asked) -> Plan:
     played = [task for task in tasks if task.id not in excluded]
     if not played:
         raise UsageError(f"none of the {len(tasks)} tasks can be played: {'; '.join(sorted(set(excluded.values())))}")
-    folder = args.out or RUNS / folder_name(args, asked.name)
     manifest = build_manifest(
         agent=agent,
         tasks=played,
@@ -156,8 +164,13 @@ async def _run(args: Namespace, asked: Asked, plan: Plan, running: Running) -> N
         await run_campaign(campaign, running)
 
 
-def _kept(running: Running, plan: Plan) -> str:
-    return f"{running.done} of {running.total} attempts are kept in {plan.folder}"
+def _kept(running: Running, folder: Path) -> str:
+    """What there is of the campaign now; the rows that are there were not counted before it plays."""
+    if not (folder / FILE).is_file():
+        return f"nothing is kept in {folder}"
+    if not running.playing:
+        return f"{folder} is as it was, and its rows are kept"
+    return f"{running.done} of {running.total} attempts are kept in {folder}"
 
 
 # -- telling
@@ -200,6 +213,10 @@ def _print_report(out: Screen, report: Mapping[str, Any], kind: str) -> None:
             f"{summary['system_errors']} attempts ended in system errors and do not count ({named}); "
             f"counted as failures pass@1 is {_interval(headline['pass_at_1_all'])}. --retry-errors plays them again"
         )
+    unread = summary["tool_errors"]
+    if unread["malformed"]:
+        turns, attempts = count_of(unread["malformed"], "turn"), count_of(unread["attempts_malformed"], "attempt")
+        out.print(f"{turns} in {attempts} could not be read")
     for reason, count in summary["excluded"].items():
         out.print(f"{count} tasks were left out: {reason}")
     cost = summary["cost"]

@@ -180,7 +180,12 @@ def _read_ids(path: Path) -> list[str]:
     """A file's tasks: one id or glob a line (``#`` begins a comment), or JSON: a list of ids, or of ``{"id": …}``."""
     if not path.is_file():
         raise UsageError(f"unknown suite {str(path)!r}; valid: {', '.join(SPLITS)}, or a file with task ids")
-    text = path.read_text("utf-8")
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is no text in UTF-8 ({error}); a suite is a file with a task id a line") from None
+    if "\0" in text:
+        raise UsageError(f"{path} is no text; a suite is a file with a task id a line, or JSON")
     if text.lstrip()[:1] not in ("[", "{"):
         words = [line.partition("#")[0].strip() for line in text.splitlines()]
     else:
@@ -188,7 +193,7 @@ def _read_ids(path: Path) -> list[str]:
             value: Any = json.loads(text)
             entries = cast("list[Any]", value["tasks"] if isinstance(value, dict) else value)
             words = [entry if isinstance(entry, str) else str(entry["id"]) for entry in entries]
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise UsageError(f"{path} holds no list of task ids ({type(error).__name__}: {error})") from None
     found = [word for word in words if word]
     if not found:

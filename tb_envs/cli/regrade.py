@@ -86,6 +86,11 @@ def _beside(rows: Rows, knobs: Knobs, out: Path, quiet: bool) -> dict[str, Any]:
             file.flush()
             os.fsync(file.fileno())
         os.replace(rest, out)
+    except OSError as error:
+        raise UsageError(
+            f"{out} cannot be written: {error.strerror or error}. The old rows are as they were; make room, or name "
+            "another place with --out"
+        ) from error
     finally:
         rest.unlink(missing_ok=True)
     return report

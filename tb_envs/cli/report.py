@@ -6,6 +6,7 @@ trainer, which writes its own. Refuses to mix the two, and to overwrite what is 
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -15,16 +16,33 @@ from tb_envs.cli.parser import Parser
 from tb_envs.cli.screen import percent, print_json, screen, table
 from tb_envs.errors import UsageError
 
+MANIFEST, LOG = "campaign.json", "log.jsonl"
+"""What tells a campaign's folder, and one of a training run."""
 GENERATOR = 'content="tbx report"'
 
 
 def main(argv: list[str]) -> int:
     """Write a report."""
-    if not any(_is_campaign(word) for word in argv):
-        from tb_trainer.report.command import main as report
+    words = [_folder(word) for word in argv]
+    if any(_is_campaign(word) for word in words) or {"-h", "--help"} & set(argv):
+        return report_campaigns(words)
+    for word in words:
+        if Path(word).is_dir() and words[words.index(word) - 1] != "--out" and not (Path(word) / LOG).is_file():
+            raise UsageError(
+                f"{word} holds nothing to report: no {MANIFEST} of a campaign (`tbx eval`), and no {LOG} of a training "
+                "run (`tbx train`)"
+            )
+    from tb_trainer.report.command import main as report
 
-        return report(argv)
-    return report_campaigns(argv)
+    return report(words)
+
+
+def _folder(word: str) -> str:
+    """A campaign's folder where its file of attempts is named; anything else as it is."""
+    from tb_envs.evaluation.rows import FILE
+
+    path = Path(word)
+    return str(path.parent) if path.name == FILE and _is_campaign(str(path.parent)) else word
 
 
 def _is_campaign(word: str) -> bool:
@@ -38,10 +56,13 @@ def report_campaigns(argv: Sequence[str]) -> int:
     from tb_envs.evaluation.report.campaigns import Campaign, names_of
     from tb_envs.evaluation.report.page import write
 
-    parser = Parser("report", "Show what campaigns did, episode by episode, as one HTML file that needs no network.")
-    parser.add_argument(
-        "runs", nargs="+", type=Path, metavar="RUN", help="folders of `tbx eval`; several: side by side"
+    parser = Parser(
+        "report",
+        "Show what campaigns (`tbx eval`) or training runs (`tbx train`) did, as one HTML file that needs no network.",
+        epilog=f"A campaign's folder holds {MANIFEST}, a training run's {LOG}; the two are reported apart. Of training "
+        "runs, --compare BEFORE.jsonl AFTER.jsonl pairs two files of `tbx evaluate`.",
     )
+    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="folders of either; several: side by side")
     parser.add_argument("--out", type=Path, metavar="FILE.html", help="default: report.html in the only RUN, or here")
     parser.json_option()
     args = parser.read(list(argv))
@@ -59,7 +80,7 @@ def save(out: Path, pieces: Iterable[str]) -> None:
     """Put a report in place, over an older report if there is one.
 
     Raises:
-        UsageError: the file is something else.
+        UsageError: the file is something else, or cannot be written; then nothing of it is left behind.
     """
     if out.is_dir():
         raise UsageError(f"--out {out} is a folder; name a file in it")
@@ -67,11 +88,20 @@ def save(out: Path, pieces: Iterable[str]) -> None:
         with out.open("rb") as file:
             if GENERATOR not in file.read(2000).decode("utf-8", "replace"):
                 raise UsageError(f"{out} is no report; name another file")
-    out.parent.mkdir(parents=True, exist_ok=True)
     draft = out.with_name(f".{out.name}.draft")
-    with draft.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(pieces)
-    os.replace(draft, out)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with draft.open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(pieces)
+        os.replace(draft, out)
+    except OSError as error:
+        raise UsageError(
+            f"{error.filename or out}: {error.strerror or error}; the report is not written. Make room, or name "
+            "another --out"
+        ) from error
+    finally:
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)
 
 
 def _say(args: Any, out: Path, campaigns: Mapping[str, Any]) -> None:

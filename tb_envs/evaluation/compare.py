@@ -18,7 +18,8 @@ that the tasks' own difficulty cancels out. Names of figures are those of `tb_en
                  uncounted ones have system errors only, on one side at least
     k            largest k that nearly all paired tasks have on both sides
     headline     {"pass_at_1", "pass_at_1_all", "guards", "earned", "impossible", "pass_at_k", "pass_hat_k",
-                 "observed_k_of_k", "breadth": pair or null}; impossible is pass@1 of requests that cannot be met
+                 "observed_k_of_k", "breadth": pair or null}; impossible is pass@1 of requests that cannot be met;
+                 pass_at_1_all is over all tasks that both have, `uncounted` ones included
     curves       {"pass_at_k", "pass_hat_k", "observed_k_of_k", "breadth": [pair]}
     by           {"domain", "family", "trap", "reference_length", "split", "cell": {name: {"tasks", "a", "b": pass@1,
                  "difference": interval, "dependable", "breadth": {"tasks", "a", "b", "gained", "lost": numbers}}}}
@@ -91,6 +92,7 @@ class _Comparison:
         common = [key for key in a if key in b]
         self.changed = [key for key in common if a[key].task_hash != b[key].task_hash]
         same = [key for key in common if a[key].task_hash == b[key].task_hash]
+        self.all = (Counts.of([a[key] for key in same]), Counts.of([b[key] for key in same]))
         self.paired = [key for key in same if a[key].n and b[key].n]
         self.uncounted = [key for key in same if not (a[key].n and b[key].n)]
         if not self.paired:
@@ -125,7 +127,7 @@ class _Comparison:
             "k": self.k,
             "headline": {
                 "pass_at_1": self._pair(lambda one: one.c / one.n),
-                "pass_at_1_all": self._pair(lambda one: one.c / (one.n + one.errors)),
+                "pass_at_1_all": self._difference(_rate_of_all(self.all[0]), _rate_of_all(self.all[1])),
                 "guards": self._pair(lambda one: one.kept / one.n),
                 "earned": self._pair(lambda one: one.done / one.n),
                 "impossible": self._impossible(),
@@ -159,7 +161,7 @@ class _Comparison:
         enough = self.n >= k
         return self.counts[0].part(enough).at(curve, k), self.counts[1].part(enough).at(curve, k)
 
-    def _difference(self, a: Values, b: Values, k: int | None) -> dict[str, Any]:
+    def _difference(self, a: Values, b: Values, k: int | None = None) -> dict[str, Any]:
         found = self.resampling.intervals(np.stack([a, b, b - a], axis=1))
         named = zip(("a", "b", "difference"), found, strict=True)
         return {"k": k, "tasks": len(a), **{name: interval._asdict() for name, interval in named}}
@@ -257,6 +259,11 @@ def _side(tally: Tally) -> dict[str, Any]:
         "cost": spending.cost(tally, attempts=counted + errors, passed=passed, dependable=dependable),
         "tokens": spending.tokens(tally),
     }
+
+
+def _rate_of_all(counts: Counts) -> Values:
+    """Passed of all attempts, system errors included; a task that is there has one."""
+    return counts.c / (counts.n + counts.errors)
 
 
 def _moved(a: TaskTally, b: TaskTally) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """``campaign.json``: everything that has to be equal for attempts to belong to one campaign, written once and whole.
 
 A campaign is resumed only with the same manifest; what differs is told by name, old and new. How a campaign is played
-(concurrency, retries, time-outs) is not in it, and neither is any secret.
+(concurrency, retries, time-outs) is not in it, and neither is any secret. Code and recordings that attempts depend on
+are in it by their SHA-256.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from tb_envs.task import Task
 FILE = "campaign.json"
 FORMAT = 1
 """Version of the folder's format."""
+HELD: Mapping[str, type] = {**dict.fromkeys(("tasks", "excluded", "domains", "knobs", "agent"), dict), "attempts": int}
+"""What readers rely on, and of what kind it is."""
 SHOWN = 12
 """Differences that a refusal names."""
 
@@ -112,13 +115,22 @@ def open_folder(folder: Path, manifest: Mapping[str, Any]) -> bool:
         raise UsageError(
             f"{folder} holds {ROWS} and no {FILE}: it is not known what those rows are; name another --out"
         )
-    folder.mkdir(parents=True, exist_ok=True)
-    _write_whole(path, json.dumps(manifest, indent=1, ensure_ascii=True, default=dict) + "\n")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _write_whole(path, json.dumps(manifest, indent=1, ensure_ascii=True, default=dict) + "\n")
+    except OSError as error:
+        raise UsageError(
+            f"{path} cannot be written: {error.strerror or error}. Nothing was begun; make room or name another --out"
+        ) from error
     return False
 
 
-def read_manifest(folder: str | Path) -> dict[str, Any]:
+def read_manifest(folder: str | Path, needs: Iterable[str] = ()) -> dict[str, Any]:
     """The manifest of a campaign's folder.
+
+    Args:
+        folder: of the campaign.
+        needs: what of `HELD` has to be there beside the tasks.
 
     Raises:
         UsageError: there is none, or it cannot be read.
@@ -128,11 +140,17 @@ def read_manifest(folder: str | Path) -> dict[str, Any]:
         value: Any = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         raise UsageError(f"{folder} is no campaign: it holds no {FILE}") from None
-    except (ValueError, NotADirectoryError) as error:
+    except (ValueError, OSError) as error:
         raise UsageError(f"{path} cannot be read: {error}") from None
-    if not isinstance(value, dict) or "tasks" not in value:
-        raise UsageError(f"{path} is no campaign's manifest")
-    return cast("dict[str, Any]", value)
+    held = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    for name in dict.fromkeys(("tasks", *needs, *HELD)):
+        kind = HELD.get(name, object)
+        if name not in held and name not in ("tasks", *needs):
+            continue
+        if not isinstance(held.get(name), kind):
+            meant = "an object" if kind is dict else "a whole number"
+            raise UsageError(f"{path} is no campaign's manifest: {name!r} is missing or not {meant}")
+    return held
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
@@ -182,11 +200,15 @@ def _some(keys: Sequence[str]) -> str:
 def _write_whole(path: Path, text: str) -> None:
     """Write a file that is there whole or not at all, also after a power failure."""
     rest = path.with_name(f"{path.name}.tmp")
-    with rest.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(rest, path)
+    try:
+        with rest.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(rest, path)
+    except BaseException:
+        rest.unlink(missing_ok=True)
+        raise
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)

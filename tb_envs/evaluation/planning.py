@@ -6,6 +6,7 @@ other files are named. A task that cannot be played with these settings is left 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -19,8 +20,8 @@ from tb_envs.task import Task
 USER_FILE, JUDGE_FILE = "user.jsonl", "judge.jsonl"
 NO_JUDGE = "needs a judge, and none is given"
 OTHER_USER = "graded by what only the scripted customer reports"
-SAID = ("model", "base_url", "temperature", "max_tokens", "extra")
-"""What a manifest says of an endpoint: what its answers depend on, not how patiently they are waited for."""
+SAID = ("model", "base_url", "temperature", "max_tokens", "extra", "price")
+"""What a manifest says of an endpoint: what its answers and costs depend on, not how patiently they are waited for."""
 
 
 def with_files(settings: Settings, folder: Path) -> Settings:
@@ -51,9 +52,15 @@ def left_out(tasks: Iterable[Task], settings: Settings) -> dict[str, str]:
 
 
 def describe_user(settings: Settings) -> dict[str, Any]:
-    """What a manifest says of the customer."""
+    """What a manifest says of the customer; of a recorded one also the recording's SHA-256."""
     kind = kind_of("user", settings.user, USERS)
-    return {"kind": kind, **(_endpoint("user", settings.user) if kind == "llm" else options_of(settings.user))}
+    if kind == "llm":
+        return {"kind": kind, **_endpoint("user", settings.user)}
+    options = options_of(settings.user)
+    if kind == "recorded":
+        with Path(options["path"]).open("rb") as file:
+            options["sha256"] = hashlib.file_digest(file, "sha256").hexdigest()
+    return {"kind": kind, **options}
 
 
 def describe_judge(settings: Settings) -> dict[str, Any] | None:

@@ -10,7 +10,6 @@ import asyncio
 import inspect
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -19,6 +18,7 @@ from tb_envs.episode import Episode
 from tb_envs.errors import ThinkingBoxError, UsageError
 from tb_envs.evaluation.context import ContextRule, Message, fixed_length
 from tb_envs.evaluation.meter import Meter
+from tb_envs.evaluation.threads import Threads
 
 
 class AgentBroke(ThinkingBoxError):
@@ -160,9 +160,9 @@ class ModelSeat:
 class AgentPlayer:
     """A built-in agent, or a Python function of ``(observation, info)`` that may be ``async``.
 
-    Functions that are not run in threads, one for each attempt that is played at a time. What a function raises stops
-    the campaign and names the place, for it is a fault of the function and no turn; an `AgentBroke` that it raises is a
-    system error of the attempt.
+    Functions that are not run in threads, one for each attempt that is played at a time; what they return is awaited
+    if it can be. What a function raises, an exit included, stops the campaign and names the place, for it is a fault of
+    the function and no turn; an `AgentBroke` that it raises is a system error of the attempt.
 
     A built-in agent asks no model; what a function asks, and pays, is unknown.
 
@@ -177,9 +177,9 @@ class AgentPlayer:
         self.name = name
         self.function = None if name in BUILT_IN else load_callable(name)
         self.calls_model = False if self.function is None else None
-        self.threads: ThreadPoolExecutor | None = None
+        self.threads: Threads | None = None
         if self.function is not None and not _is_async(self.function):
-            self.threads = ThreadPoolExecutor(concurrency, "agent")
+            self.threads = Threads(concurrency, "agent")
 
     def sit(self, episode: Episode, observation: str, seed: int, meter: Meter) -> Seat:
         """A fresh agent in its seat."""
@@ -192,7 +192,7 @@ class AgentPlayer:
     async def close(self) -> None:
         """Let the threads go."""
         if self.threads is not None:
-            self.threads.shutdown(wait=False, cancel_futures=True)
+            self.threads.close()
 
 
 class AgentSeat:
@@ -224,15 +224,24 @@ class FunctionSeat:
             if self._player.threads is None:
                 action = await function(observation, info)
             else:
-                loop = asyncio.get_running_loop()
-                action = await loop.run_in_executor(self._player.threads, function, observation, info)
-        except AgentBroke:
+                action = await self._player.threads.call(function, observation, info)
+                if inspect.isawaitable(action):  # a plain function around an async one
+                    action = await action
+        except (AgentBroke, KeyboardInterrupt, GeneratorExit):
             raise
-        except Exception as error:
+        except BaseException as error:  # an exit or a cancellation of its own would end workers without a word
+            if isinstance(error, asyncio.CancelledError) and _is_cancelled():
+                raise
             raise UsageError(
                 f"agent {self._player.name!r} raised {type(error).__name__}: {error} ({_place(error, function)})"
             ) from error
         return Answer(action, written=action if isinstance(action, str) else repr(action))
+
+
+def _is_cancelled() -> bool:
+    """Whether it is the campaign that is being stopped."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _is_async(function: Callable[..., Any]) -> bool:
@@ -244,5 +253,5 @@ def _place(error: BaseException, function: Callable[..., Any]) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     code = getattr(inspect.unwrap(function), "__code__", None)
     own = [frame for frame in frames if code is not None and frame.filename == code.co_filename]
-    frame = (own or frames)[-1]
+    frame = (own or frames)[-1]  # there is always one: that of who called
     return f"{frame.filename}:{frame.lineno}"

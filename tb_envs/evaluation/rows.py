@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 from tb_envs import __version__
 from tb_envs.authoring.steps import Call
 from tb_envs.episode import Episode
-from tb_envs.errors import UsageError
+from tb_envs.errors import ThinkingBoxError, UsageError
 from tb_envs.evaluation.meter import Meter
+from tb_envs.evaluation.row_form import CHANGED, read_form
 from tb_envs.grading.verdict import GRADER
 from tb_envs.trace import episode_record
 
@@ -51,11 +52,16 @@ Key = tuple[str, int]
 """An attempt: task id and number."""
 
 
+class RowNotKept(ThinkingBoxError):
+    """A row cannot be kept: the disk is full, or the file is gone. What was kept before is as it was, unless gone."""
+
+
 class Place(NamedTuple):
-    """Where a row's line is in the file."""
+    """Where a row's line is in the file, and its number there, from 1."""
 
     start: int
     length: int
+    number: int = 0
 
 
 def build_row(
@@ -146,6 +152,7 @@ class Appender:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         self._synced = time.monotonic()
+        self._failed = ""
         try:
             _lock(self._file, path)
             self.cut = self._cut_torn_line()
@@ -161,22 +168,47 @@ class Appender:
         return size - whole
 
     def append(self, row: Mapping[str, Any]) -> None:
-        """Write a row's line, whole, before anything else happens in this thread."""
-        line = memoryview(line_of(row))
-        while line:
-            line = line[os.write(self._file, line) :]
+        """Write a row's line, whole, before anything else happens in this thread.
+
+        Raises:
+            RowNotKept: it cannot be written whole. Nothing of it stays, and no further row is taken: what is wrong with
+                the disk would tear those too.
+        """
+        if self._failed:
+            raise RowNotKept(self._failed)
+        start, line = os.fstat(self._file).st_size, memoryview(line_of(row))
+        try:
+            while line:
+                line = line[os.write(self._file, line) :]
+        except OSError as error:
+            self._failed = f"a row cannot be written to {self.path}: {error.strerror or error}"
+            with contextlib.suppress(OSError):  # where this fails too, readers and the next writer pass over the rest
+                os.ftruncate(self._file, start)
+            raise RowNotKept(self._failed) from error
         if time.monotonic() - self._synced > SYNC_EVERY:
             self.sync()
 
     def sync(self) -> None:
-        """Have the file system keep what was written."""
-        os.fsync(self._file)
+        """Have the file system keep what was written.
+
+        Raises:
+            RowNotKept: it cannot, or the file was removed, so that nobody will read what is written to it.
+        """
+        if not self._failed and os.fstat(self._file).st_nlink == 0:
+            self._failed = f"{self.path} was removed while it was written: its rows are lost, and so would be any more"
+        if self._failed:
+            raise RowNotKept(self._failed)
+        try:
+            os.fsync(self._file)
+        except OSError as error:
+            self._failed = f"{self.path} cannot be kept on disk: {error.strerror or error}"
+            raise RowNotKept(self._failed) from error
         self._synced = time.monotonic()
 
     def close(self) -> None:
         """Sync and let go of the file. Idempotent."""
         if self._file >= 0:
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(RowNotKept):  # told before, or by who syncs before closing
                 self.sync()
             os.close(self._file)
             self._file = -1
@@ -248,7 +280,7 @@ class Rows:
                 key = _key_of(line, path, number)
                 self.replaced += key in self.places
                 self.places.pop(key, None)  # so that the order is that of the rows that count
-                self.places[key] = Place(start, len(line))
+                self.places[key] = Place(start, len(line), number)
                 start += len(line)
 
     def __len__(self) -> int:
@@ -257,16 +289,18 @@ class Rows:
     def __iter__(self) -> Iterator[dict[str, Any]]:
         with self.path.open("rb") as file:
             for place in self.places.values():
-                yield _read(file, place)
+                yield read_at(file, place, self.path)
 
     def every(self) -> Iterator[dict[str, Any]]:
         """All rows in the order they were written, also those that a later row of the same attempt replaces."""
         with self.path.open("rb") as file:
-            left = self._whole
+            left, number = self._whole, 0
             while left > 0:
-                line = file.readline()
+                line, number = file.readline(), number + 1
+                if not line:
+                    raise UsageError(f"{self.path}:{number} is gone: the file was cut off while it was read")
                 left -= len(line)
-                yield json.loads(line)
+                yield read_form(line, f"{self.path}:{number}")
 
     def __contains__(self, key: object) -> bool:
         return key in self.places
@@ -274,12 +308,22 @@ class Rows:
     def row(self, task_id: str, attempt: int) -> dict[str, Any]:
         """One attempt's row; `KeyError` if it has none."""
         with self.path.open("rb") as file:
-            return _read(file, self.places[task_id, attempt])
+            return read_at(file, self.places[task_id, attempt], self.path)
 
 
-def _read(file: Any, place: Place) -> dict[str, Any]:
+def read_at(file: Any, place: Place, path: Path) -> dict[str, Any]:
+    """The row at a place of an open file.
+
+    Args:
+        file: open for bytes.
+        place: in it.
+        path: its name, for the message.
+
+    Raises:
+        UsageError: there is no row; the message names file and line.
+    """
     file.seek(place.start)
-    return json.loads(file.read(place.length))
+    return read_form(file.read(place.length), f"{path}:{place.number}")
 
 
 def _key_of(line: bytes, path: Path, number: int) -> Key:
@@ -291,7 +335,7 @@ def _key_of(line: bytes, path: Path, number: int) -> Key:
         row: Any = json.loads(line)
         return str(row["task_id"]), int(row["attempt"])
     except (ValueError, KeyError, TypeError):
-        raise UsageError(f"{path}:{number} is no row of a campaign: {line[:80]!r}") from None
+        raise UsageError(f"{path}:{number} is no row of a campaign: {line[:80]!r}. {CHANGED}") from None
 
 
 def read_rows(path: str | Path) -> Rows:

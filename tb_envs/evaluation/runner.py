@@ -21,6 +21,7 @@ from typing import Any
 from tb_envs.actions import parse_action
 from tb_envs.authoring.rng import stable_seed
 from tb_envs.episode import Episode
+from tb_envs.errors import UsageError
 from tb_envs.evaluation.context import ContextRule
 from tb_envs.evaluation.manifest import content_hash
 from tb_envs.evaluation.meter import Meter
@@ -142,7 +143,9 @@ async def run_campaign(campaign: Campaign, running: Running) -> None:
 
     Raises:
         CampaignStopped: too many failures in a row.
-        UsageError: another process writes this campaign, or the agent's own function is at fault.
+        RowNotKept: the disk is full, or the folder was removed.
+        UsageError: another process writes this campaign, a row there is none of it, or the agent's own function is at
+            fault.
     """
     appender = Appender(campaign.folder / FILE)
     try:
@@ -150,6 +153,7 @@ async def run_campaign(campaign: Campaign, running: Running) -> None:
         calls_model = campaign.player.calls_model
         fresh = (Job(key, calls_model) for key in _planned(campaign) if key not in done)
         await _play_all(campaign, _Work(fresh), appender, running)
+        appender.sync()
     finally:
         appender.close()
         await campaign.player.close()
@@ -162,15 +166,38 @@ def _planned(campaign: Campaign) -> Iterator[Key]:
 
 
 def _finished(campaign: Campaign, running: Running) -> set[Key]:
-    """The attempts that need not be played."""
+    """The attempts that need not be played.
+
+    Raises:
+        UsageError: a row is none of this campaign; told before anything is played.
+    """
     done: set[Key] = set()
-    for row in read_rows(campaign.folder):
+    rows, planned = read_rows(campaign.folder), set(campaign.tasks)
+    for row in rows:
+        if strange := _strange(campaign, planned, row):
+            place = rows.places[row["task_id"], row["attempt"]]
+            where = f"{rows.path}:{place.number}"
+            raise UsageError(f"{where} is no row of this campaign: {strange}. Remove the line, or name another --out")
         if campaign.retry_errors and row["outcome"].startswith("error:"):
             continue
         done.add((row["task_id"], row["attempt"]))
         running.add(row)
     running.begin()
+    running.playing = True
     return done
+
+
+def _strange(campaign: Campaign, planned: set[str], row: Mapping[str, Any]) -> str:
+    """Why a row does not belong to a campaign; empty where it does."""
+    task_id, attempt = row["task_id"], row["attempt"]
+    if task_id not in planned:
+        return f"it is of {task_id}, which is not among its tasks"
+    if attempt >= campaign.attempts:
+        return f"it is attempt {attempt} at {task_id}, and there are {campaign.attempts}, counted from 0"
+    today = get_task(task_id, campaign.settings.knobs).hash
+    if row["task_hash"] != today:
+        return f"it was played at another content of {task_id} ({row['task_hash'][:12]}, now {today[:12]})"
+    return ""
 
 
 async def _play_all(campaign: Campaign, work: _Work, appender: Appender, running: Running) -> None:
@@ -190,6 +217,9 @@ async def _play_all(campaign: Campaign, work: _Work, appender: Appender, running
         for task in (*workers, tripped):
             task.cancel()
         await asyncio.wait([*workers, tripped])
+        for task in workers:  # one failure is told; that of others at the same moment is the same one
+            if not task.cancelled():
+                task.exception()
 
 
 async def _worker(campaign: Campaign, work: _Work, appender: Appender, running: Running) -> None:

@@ -26,6 +26,7 @@ class Running:
         tokens: read and written by the models, as far as servers say.
         dollars: paid, as far as prices are known.
         unknown_cost: attempts whose cost is not known.
+        playing: whether earlier rows are counted and attempts are played.
         on_change: is called after each row.
         notice: says why nothing goes on just now; empty where it does.
     """
@@ -34,6 +35,7 @@ class Running:
         self.total = total
         self.done = self.errors = self.passed = self.tokens = self.unknown_cost = 0
         self.dollars = 0.0
+        self.playing = False
         self.on_change: Callable[[], None] = lambda: None
         self.notice: Callable[[], str] = lambda: ""
         self._tasks: dict[str, list[int]] = {}

@@ -6,9 +6,12 @@ Refuses to play, and to keep a secret: keys stay in the environment.
 
 from __future__ import annotations
 
+import hashlib
 import importlib
+import inspect
 import os
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -106,7 +109,7 @@ def describe(asked: Asked) -> dict[str, Any]:
     """
     said: dict[str, Any] = {"kind": asked.kind, "name": asked.agent or asked.model}
     if asked.kind == "callable":
-        load_callable(asked.agent)
+        said["code"] = _code(asked.agent, load_callable(asked.agent))
     if asked.kind == "chat":
         endpoint = asked.endpoint()
         endpoint.key()  # a variable that was named and is not set is told now
@@ -116,6 +119,19 @@ def describe(asked: Asked) -> dict[str, Any]:
     if asked.model:
         said |= {"sampling": dict(asked.sampling), "seeded": asked.send_seed or asked.kind == "local"}
     return said
+
+
+def _code(name: str, function: Callable[..., Any]) -> dict[str, str]:
+    """SHA-256 by module: of the named one's source, and of that where the function is written if it is another."""
+    inner: Any = inspect.unwrap(function)
+    written = inner.__module__ if inspect.isfunction(inner) else type(inner).__module__
+    out: dict[str, str] = {}
+    for module in dict.fromkeys((name.partition(":")[0], written)):
+        file = getattr(sys.modules.get(module), "__file__", None)
+        if file and os.path.isfile(file) and module not in sys.stdlib_module_names:
+            with open(file, "rb") as source:
+                out[module] = hashlib.file_digest(source, "sha256").hexdigest()
+    return out
 
 
 def open_player(asked: Asked, *, concurrency: int, breaker: Breaker) -> Player:

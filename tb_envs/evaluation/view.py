@@ -16,6 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from tb_envs.errors import UsageError
 from tb_envs.evaluation.report import page
 from tb_envs.evaluation.report.campaigns import Campaign, Run, names_of
 from tb_envs.evaluation.report.listing import entry, task
@@ -82,7 +83,8 @@ class Live:
 
     def _read(self) -> None:
         for number, campaign in enumerate(self.campaigns):
-            self._entries += [entry(number, attempt) for attempt, _ in campaign.read()]
+            for attempt, _ in campaign.read():
+                self._entries.append(entry(number, attempt))
         if self._counted != len(self._entries) and time.monotonic() >= self._next:
             began = time.monotonic()
             runs = [
@@ -115,8 +117,12 @@ def _handler(live: Live, names: set[str]) -> type[BaseHTTPRequestHandler]:
         timeout = 60  # seconds that an idle connection is kept
 
         def do_GET(self) -> None:
-            host = urlsplit(f"//{self.headers.get('Host', '')}").hostname
-            asked = urlsplit(self.path)
+            try:
+                host = urlsplit(f"//{self.headers.get('Host', '')}").hostname
+                asked = urlsplit(self.path)
+            except ValueError as error:
+                self._send(HTTPStatus.BAD_REQUEST, "text/plain", f"cannot read that request: {error}\n".encode())
+                return
             answer = ANSWERS.get(asked.path)
             if host not in names:
                 self._send(HTTPStatus.FORBIDDEN, "text/plain", b"ask for this page under the name it listens on\n")
@@ -125,6 +131,9 @@ def _handler(live: Live, names: set[str]) -> type[BaseHTTPRequestHandler]:
             else:
                 try:
                     kind, body = answer(live, {name: words[-1] for name, words in parse_qs(asked.query).items()})
+                except (UsageError, OSError) as error:  # of the campaign's files; the page says it in these words
+                    self._send(HTTPStatus.CONFLICT, "text/plain", f"{error}\n".encode("utf-8", "replace"))
+                    return
                 except (KeyError, ValueError) as error:
                     self._send(HTTPStatus.BAD_REQUEST, "text/plain", f"cannot answer that: {error}\n".encode())
                     return

@@ -7,7 +7,6 @@ a manifest.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -16,10 +15,10 @@ from typing import Any, NamedTuple
 
 from tb_envs.errors import DomainError, UsageError
 from tb_envs.evaluation.manifest import FILE as MANIFEST
-from tb_envs.evaluation.manifest import read_manifest
+from tb_envs.evaluation.manifest import HELD, read_manifest
 from tb_envs.evaluation.report.episodes import LARGE, Shown, episode_of
 from tb_envs.evaluation.report.reasons import Reason, reason_of
-from tb_envs.evaluation.rows import FILE, Key, Place, Rows
+from tb_envs.evaluation.rows import FILE, Key, Place, Rows, read_at
 from tb_envs.evaluation.summary import summarize
 
 
@@ -53,7 +52,7 @@ class Campaign:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.manifest = read_manifest(folder)
+        self.manifest = read_manifest(folder, HELD)
         self.attempts: dict[Key, Attempt] = {}
         self._replaced: list[dict[str, Any]] = []
         self._size = -1
@@ -69,12 +68,20 @@ class Campaign:
 
         Attempts that were replaced since (by ``--retry-errors``) are given anew. `attempts` is up to date when the
         iteration has ended.
+
+        Raises:
+            UsageError: a line is no row, or the file has lost attempts that were read before.
         """
         path = self.folder / FILE
         size = path.stat().st_size if path.is_file() else 0
+        if self.attempts and size == 0:
+            raise UsageError(f"{path} was {'emptied' if path.is_file() else 'removed'}; what was read before is shown")
         if size in (0, self._size):
             return
         rows = Rows(path)
+        gone = len(self.attempts.keys() - rows.places.keys())
+        if gone:
+            raise UsageError(f"{path} was cut off: {gone} attempts are gone from it; what was read before is shown")
         if rows.replaced:  # what they cost was spent too
             self._replaced = _replaced(rows)
         for key in sorted(rows.places):
@@ -88,8 +95,9 @@ class Campaign:
     def episode(self, attempt: Attempt) -> Shown:
         """All there is to read of an attempt."""
         with (self.folder / FILE).open("rb") as file:
-            file.seek(attempt.place.start)
-            row: dict[str, Any] = json.loads(file.read(attempt.place.length))
+            row = read_at(file, attempt.place, self.folder / FILE)
+            if (row["task_id"], row["attempt"]) != attempt.key:
+                raise UsageError(f"{self.folder / FILE} was changed since it was read; start again to see what it says")
         return episode_of(row, columns_of(row["domain"]))
 
     @property

@@ -57,6 +57,6 @@ async function episodeOf(entry) {
   if (entry.chunk >= 0) return (await chunk(entry.chunk))[entry.place];
   const asked = new URLSearchParams({ run: entry.run, task: entry.task, attempt: entry.attempt });
   const answer = await fetch(`episode?${asked}`);
-  if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
+  if (!answer.ok) throw new Error((await answer.text()).trim() || `the server answered ${answer.status}`);
   return answer.json();
 }

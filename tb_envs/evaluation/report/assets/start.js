@@ -30,7 +30,7 @@ const seen = { next: 0, version: "" };
 async function poll() {
   try {
     const answer = await fetch(`state?${new URLSearchParams({ after: seen.next, version: seen.version })}`);
-    if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
+    if (!answer.ok) throw new Error((await answer.text()).trim() || `the server answered ${answer.status}`);
     const state = await answer.json();
     Object.assign(data.tasks, state.tasks);
     take(state.entries);
