@@ -1,7 +1,8 @@
 """The embedded backend over PostgreSQL: the same tool session, its statements run in threads of their own.
 
 ``{"kind": "embedded", "store": "postgresql://user@host/database"}``. The user needs the right CREATEDB. An episode's
-calls never overlap, and what a given-up call still does is waited for before its database is given to another.
+calls never overlap, and what a given-up call still does is waited for before its database is given to another. An
+episode is its process's own: a forked child can close its copy, which does nothing, and not play on it.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ class PostgresBackend(ToolSession[PostgresStore]):
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Check the arguments, run the tool in a transaction, return what the agent reads."""
+        self._owned()
         if self._given_up:
             raise BackendError("this session is closed")
         return await asyncio.get_running_loop().run_in_executor(_threads(), self._call_now, tool, arguments)
@@ -69,6 +71,7 @@ class PostgresBackend(ToolSession[PostgresStore]):
 
     def dump(self) -> Dump:
         """The whole database, canonically."""
+        self._owned()
         with self._busy:
             return self.store.dump()
 
@@ -76,7 +79,13 @@ class PostgresBackend(ToolSession[PostgresStore]):
         """Give the database back, once a call that was given up has ended. Idempotent."""
         if not self._given_up:
             self._given_up = True
+            if not self.store.slot.mine:
+                return
             _threads().submit(self._goodbye)
+
+    def _owned(self) -> None:
+        if not self.store.slot.mine:
+            raise BackendError("this session belongs to the process that opened it; after a fork, open one's own")
 
     def _goodbye(self) -> None:
         with self._busy:
@@ -122,7 +131,7 @@ def _open(task: Task, url: str) -> PostgresBackend:
             slot.start(rows)
         except psycopg.Error as error:
             give(slot)
-            if fresh or not slot.connection.broken:
+            if fresh or not (slot.connection.broken or slot.spoilt):
                 raise BackendError(f"PostgreSQL takes no episode: {' '.join(str(error).split())[:300]}") from error
             continue  # an idle connection that was lost, as when the server was started again
         return PostgresBackend(task, slot)

@@ -10,9 +10,20 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
-from sqlalchemy import Boolean, CheckConstraint, Enum, Float, Integer, MetaData, String, Table, UniqueConstraint
+from sqlalchemy import (
+    Boolean,
+    CheckConstraint,
+    Constraint,
+    Enum,
+    Float,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    UniqueConstraint,
+)
 from sqlalchemy.orm import DeclarativeBase
-from sqlalchemy.schema import CreateIndex, CreateTable
+from sqlalchemy.schema import ColumnCollectionConstraint, CreateIndex, CreateTable
 
 from tb_envs.authoring.models import TableSpec
 from tb_envs.authoring.world import Row, World
@@ -47,6 +58,8 @@ def schema_ddl(base: type[DeclarativeBase], specs: Mapping[str, TableSpec]) -> l
         _check_types(model)
         table = model.to_metadata(renamed)
         for constraint in table.constraints:
+            constraint._creation_order = _place(model, constraint)  # pyright: ignore[reportPrivateUsage]
+        for constraint in table.constraints:
             if isinstance(constraint, CheckConstraint | UniqueConstraint):
                 constraint.name = _name(model, constraint)
         out.append(str(CreateTable(table).compile(dialect=DIALECT)))
@@ -61,6 +74,22 @@ def _ordered(table: Table, kind: type[C]) -> list[C]:
     """A table's constraints of a kind, in the order of its model."""
     found = [item for item in table.constraints if isinstance(item, kind)]
     return sorted(found, key=lambda item: item._creation_order)  # pyright: ignore[reportPrivateUsage]
+
+
+def _place(model: Table, copy: Constraint) -> int:
+    """Where a copied constraint stands in its model.
+
+    Copies are made in the order of a set, which no two processes share, and a template is named after its schema.
+    """
+    originals = sorted(model.constraints, key=lambda item: item._creation_order)  # pyright: ignore[reportPrivateUsage]
+    return list(map(_signature, originals)).index(_signature(copy))
+
+
+def _signature(constraint: Constraint) -> tuple[Any, ...]:
+    if isinstance(constraint, CheckConstraint):
+        return "check", constraint.name, str(constraint.sqltext)
+    columns = constraint.columns.keys() if isinstance(constraint, ColumnCollectionConstraint) else ()
+    return type(constraint).__name__, constraint.name, *columns
 
 
 def _name(table: Table, constraint: CheckConstraint | UniqueConstraint) -> str:

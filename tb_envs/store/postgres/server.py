@@ -2,7 +2,8 @@
 
 Every database of a process is named after its owner's number, and the owner holds the advisory lock of that number as
 long as it lives; a killed process lets go of it, and the next one that comes drops what it left (`Server.reap`).
-Refuses to touch a database that is not named so, or one that somebody is connected to.
+Refuses to touch a database that is not named so, or one that somebody is connected to. A forked child has none of its
+parent's connections: what it writes to them goes nowhere.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
+from weakref import WeakSet
 
 import psycopg
 from psycopg import Connection, RawCursor, errors
@@ -28,6 +30,9 @@ from tb_envs.errors import BackendError, UsageError
 DEADLINE = 30
 """Seconds after which a statement is broken off, and a server that does not answer is given up."""
 _OWNED = re.compile(r"tbx_(?:slot|build)_([0-9a-f]{16})_\d+")
+HELD = """
+SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND granted"""
+"""The numbers whose locks are held in any database of the server: a lock excludes only who asks in the same one."""
 SETTINGS = {
     "jit": "off",
     "statement_timeout": f"{DEADLINE}s",
@@ -96,6 +101,7 @@ class Server:
             )
         except psycopg.OperationalError as error:
             raise self._refused(error) from error
+        _connections.add(connection)
         connection.prepared_max = 2000
         connection.adapters.register_loader("numeric", Number)
         connection.adapters.register_dumper(int, Int8Dumper)
@@ -146,9 +152,14 @@ class Server:
         return bool(self._ask("SELECT 1 FROM pg_database WHERE datname = $1", name))
 
     def publish(self, built: str, name: str) -> None:
-        """A finished database becomes a template, which nobody can connect to and change."""
-        self._ask(f'ALTER DATABASE "{built}" WITH ALLOW_CONNECTIONS false')
-        self._ask(f'ALTER DATABASE "{built}" RENAME TO "{name}"')
+        """A finished database becomes a template, which nobody can connect to and change; dropped if there is one."""
+        try:
+            self._run(f'ALTER DATABASE "{built}" WITH ALLOW_CONNECTIONS false')
+            self._run(f'ALTER DATABASE "{built}" RENAME TO "{name}"')
+        except errors.DuplicateDatabase:  # made meanwhile by a process whose URL names another database
+            self.drop(built)
+        except psycopg.Error as error:
+            raise self._told(error) from error
 
     def drop(self, name: str) -> None:
         """Drop a database that nobody is connected to; one in use, or of another user, is left."""
@@ -161,7 +172,7 @@ class Server:
 
     @contextmanager
     def holding(self, key: int) -> Generator[None]:
-        """While this runs, no other process that asks for the same lock runs."""
+        """While this runs, no other process that asks for the same lock in the same database runs."""
         with self._lock:
             self._ask("SELECT pg_advisory_lock($1::bigint)", key)
             try:
@@ -174,8 +185,9 @@ class Server:
         names = [name for (name,) in self._ask("SELECT datname FROM pg_database WHERE datname LIKE 'tbx\\_%'")]
         owned = [(int(found[1], 16), name) for name in names if (found := _OWNED.fullmatch(name))]
         dropped: list[str] = []
+        alive = {token for (token,) in self._ask(HELD)} if owned else set[int]()
         for token, group in itertools.groupby(sorted(owned), key=lambda item: item[0]):
-            if token == self.token or not self._ask("SELECT pg_try_advisory_lock($1::bigint)", token)[0][0]:
+            if token in alive or not self._ask("SELECT pg_try_advisory_lock($1::bigint)", token)[0][0]:
                 continue
             for _, name in group:
                 self.drop(name)
@@ -188,6 +200,7 @@ class Server:
         self._main.close()
 
 
+_connections: WeakSet[Connection[Any]] = WeakSet()
 _servers: dict[str, Server] = {}
 _opening = threading.Lock()
 
@@ -202,8 +215,18 @@ def server(url: str) -> Server:
 
 
 def _forget() -> None:
-    """In a forked child: the sockets are the parent's."""
+    """In a forked child: the sockets are the parent's, so its own descriptors of them become dead ends.
+
+    A word sent over one would be the parent's word, and one kept open would hold the parent's lock after its end.
+    """
     global _opening
+    dead, other = socket.socketpair()
+    other.close()
+    for connection in _connections:
+        if not connection.closed:
+            os.dup2(dead.fileno(), connection.fileno())
+    dead.close()
+    _connections.clear()
     _servers.clear()
     _opening = threading.Lock()
 

@@ -1,7 +1,8 @@
 """Databases that episodes are played in, one after another: each a copy of its domain's template, with a connection.
 
 A slot is reset by rolling back the one transaction that the episode before it was; nothing was ever committed, so
-nothing can survive. A domain's template is built once per server and kept, named after the hash of schema and rows.
+nothing can survive; one whose transaction is not what it should be is dropped, and a forked child has none. A domain's
+template is built once per server and kept, named after the hash of schema and rows.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from tb_envs.store.postgres.server import Server, server
 SWEPT = 50
 """Episodes after which a slot's tables are vacuumed of what was rolled back in them."""
 READ = f"SELECT seq, tbl, key, before, after FROM {TABLE} WHERE seq > %d ORDER BY seq"
+IDLE, WITHIN = psycopg.pq.TransactionStatus.IDLE, psycopg.pq.TransactionStatus.INTRANS
 _DONE = psycopg.pq.ExecStatus.COMMAND_OK, psycopg.pq.ExecStatus.TUPLES_OK
 
 
@@ -36,11 +38,30 @@ class Slot:
         self.template = template
         self.name = name
         self.episodes = 0
+        self.spoilt = False
+        """Whether its transaction was once not what it should be: then it may hold what an episode wrote."""
+        self._owner = os.getpid()
         try:
             self.connection = home.connect(name)
         except BaseException:
             home.drop(name)
             raise
+
+    @property
+    def mine(self) -> bool:
+        """Whether this process opened it; a forked child did not."""
+        return self._owner == os.getpid()
+
+    def expect(self, status: psycopg.pq.TransactionStatus) -> None:
+        """Hold the connection to what the server said last of its transaction.
+
+        Raises:
+            psycopg.OperationalError: it is another; the slot will be dropped.
+        """
+        found = psycopg.pq.TransactionStatus(self.connection.pgconn.transaction_status)
+        if found != status:
+            self.spoilt = True
+            raise psycopg.OperationalError(f"the episode's transaction is {found.name}, not {status.name}")
 
     def script(self, text: str) -> Any:
         """Run statements in one round trip, past the driver's own book-keeping; the last one's result.
@@ -57,12 +78,16 @@ class Slot:
 
     def start(self, rows: str) -> None:
         """Begin an episode: a transaction with a task's rows, an empty journal, and the savepoint of the first call."""
+        self.expect(IDLE)
         self.script(f"BEGIN;\n{rows};\nDELETE FROM {TABLE};\nSAVEPOINT call")
+        self.expect(WITHIN)
         self.episodes += 1
 
     def end(self) -> None:
-        """End the episode as if it had never begun."""
-        self.script("ROLLBACK")
+        """End the episode as if it had never begun. It fails if the episode's transaction is there no more."""
+        self.expect(WITHIN)
+        self.script("RELEASE SAVEPOINT call; ROLLBACK")
+        self.expect(IDLE)
         if self.episodes % SWEPT == 0:
             self.script("VACUUM")
 
@@ -108,10 +133,14 @@ def _take(home: Server, domain: Domain) -> Slot:
 
 
 def give(slot: Slot) -> None:
-    """Give a slot back after its episode; one that cannot be reset is dropped."""
+    """Give a slot back after its episode; one that cannot be reset is dropped. In a forked child nothing happens."""
+    if not slot.mine:
+        return
     try:
         slot.end()
     except psycopg.Error:
+        slot.spoilt = True
+    if slot.spoilt:
         _drop(slot)
         return
     with _lock:

@@ -22,7 +22,7 @@ from tb_envs.store.dump import Dump
 from tb_envs.store.journal import RowChange, read_change
 from tb_envs.store.postgres.dialect import Statement, prepare
 from tb_envs.store.postgres.schema import Words, stored
-from tb_envs.store.postgres.slots import READ, Slot, give
+from tb_envs.store.postgres.slots import READ, WITHIN, Slot, give
 
 _MOVE = "RELEASE SAVEPOINT call; SAVEPOINT call"
 _BACK = "ROLLBACK TO SAVEPOINT call"
@@ -56,9 +56,17 @@ class PostgresStore:
         except psycopg.Error as error:
             self._back()
             raise self._refused(error) from error
+        self._within()
         if statement.writes:
             self._written.append((sql, bound))
         return list(map(statement.make, rows)) if statement.make else []
+
+    def _within(self) -> None:
+        """The episode's transaction goes on: what was read is its own, and what was written is committed nowhere."""
+        try:
+            self.slot.expect(WITHIN)
+        except psycopg.Error as error:
+            raise BackendError(f"PostgreSQL: {_plain(error)}") from error
 
     def _back(self) -> None:
         """As if the last statement had not been."""
@@ -68,6 +76,7 @@ class PostgresStore:
                 self.slot.connection.execute(sql, bound)
         except psycopg.Error as error:
             raise BackendError(f"PostgreSQL: {_plain(error)}") from error
+        self._within()
 
     def _refused(self, error: psycopg.Error) -> Exception:
         if isinstance(error, errors.IntegrityError):
@@ -106,14 +115,16 @@ class PostgresStore:
     def rollback(self) -> None:
         """Return to where the call began."""
         self._written.clear()
-        if self.slot.connection.pgconn.transaction_status != psycopg.pq.TransactionStatus.UNKNOWN:
+        if self.slot.connection.pgconn.transaction_status in (WITHIN, psycopg.pq.TransactionStatus.INERROR):
             self._script(_BACK)
 
     def _script(self, text: str) -> Any:
         try:
-            return self.slot.script(text)
+            result = self.slot.script(text)
         except psycopg.Error as error:
             raise BackendError(f"PostgreSQL: {_plain(error)}") from error
+        self._within()
+        return result
 
     def dump(self) -> Dump:
         """Every row of every table, by table and key; for proofs and audits, not for the hot path."""
@@ -128,6 +139,7 @@ class PostgresStore:
             except psycopg.Error as error:
                 raise BackendError(f"PostgreSQL: {_plain(error)}") from error
             out[name] = {row[spec.places["id"]]: tuple(row) for row in rows}
+        self._within()
         return out
 
     def close(self) -> None:
