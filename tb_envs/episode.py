@@ -126,15 +126,20 @@ class Episode:
         reply = self.user.opening()
         return self._hear(reply if isinstance(reply, Reply) else await reply)
 
-    async def act(self, action: Any) -> str:
-        """Take one turn of the agent and return what it should read next; never raises for what the agent does."""
+    async def act(self, action: Any, *, turns: int = 1) -> str:
+        """Take one turn of the agent and return what it should read next; never raises for what the agent does.
+
+        Args:
+            action: words or calls, in any form that `parse_action` reads.
+            turns: as how many it counts; 0 for a face that cannot know which calls are one turn's.
+        """
         if self.task is None:
             raise UsageError("reset the episode before the first action")
         if self.ended_by:
             return OVER
         if self.backend is None:
             raise UsageError("the episode is closed; reset it before the next action")
-        self.turns += 1
+        self.turns += turns
         turn = parse_action(action)
         start = len(self.messages)
         try:

@@ -63,9 +63,10 @@ def test_an_episode_over_http_is_the_embedded_one(mode: str) -> None:
                 found = (await control.ask("POST", f"{path}/finish", {})).data
                 assert want.verdict is not None
                 assert found["verdict"] == json.loads(json.dumps(want.verdict.to_json()))
-                assert (found["outcome"], found["ended_by"], found["reward"], found["turns"]) == (
-                    want.outcome, want.ended_by, want.reward, want.turns,
+                assert (found["outcome"], found["ended_by"], found["reward"], found["tool_calls"]) == (
+                    want.outcome, want.ended_by, want.reward, want.tool_calls,
                 )  # fmt: skip
+                assert found["turns"] == sum(event.kind == "said" for event in want.log)
                 assert found["record"]["messages"] == want.messages
                 rows = (await control.ask("GET", f"{path}/journal")).data["changes"]
                 assert rows == json.loads(json.dumps(want.changes))
@@ -113,17 +114,23 @@ def test_limits_and_system_errors_end_an_episode_as_anywhere() -> None:
         async with running() as server:
             control = Control(server)
             few = await control.start(settings={"limits": {"tool_calls": 2}})
+            talk = await control.start(settings={"limits": {"turns": 2, "tool_calls": 9}})
             broken = await control.start(settings={"faults": {"crash": 1.0}})
             async with client_of(server.url + few["mcp"]) as client:
                 answers = [text_of(await client.call_tool("get_time", {})) for _ in range(3)]
                 assert "over" not in answers[0] and "conversation is over" in answers[2]
+            async with client_of(server.url + talk["mcp"]) as client:
+                answers = [text_of(await client.call_tool("get_time", {})) for _ in range(5)]
+                assert len(set(answers)) == 1  # calls are no turns; what is said to the customer is
+                said = [await control.ask("POST", f"/{talk['id']}/say", {"text": "Hello?"}) for _ in range(2)]
+                assert [each.data["over"] for each in said] == [False, True]
             async with client_of(server.url + broken["mcp"]) as client:
                 first = await client.call_tool("get_time", {})
                 assert first.is_error and "crash" not in text_of(first)
                 assert "conversation is over" in text_of(await client.call_tool("get_time", {}))
-            ended = [(await control.ask("POST", f"/{each['id']}/finish", {})).data for each in (few, broken)]
-            assert [each["outcome"] for each in ended] == ["failure", "error:backend"]
-            assert [each["ended_by"] for each in ended] == ["limit:tool_calls", "error"]
-            assert ended[1]["verdict"] is None and ended[1]["reward"] == 0.0
+            ended = [(await control.ask("POST", f"/{each['id']}/finish", {})).data for each in (few, talk, broken)]
+            assert [each["outcome"] for each in ended] == ["failure", "failure", "error:backend"]
+            assert [each["ended_by"] for each in ended] == ["limit:tool_calls", "limit:turns", "error"]
+            assert ended[2]["verdict"] is None and ended[2]["reward"] == 0.0
 
     asyncio.run(body())

@@ -20,6 +20,7 @@ RULES = {
     ("/episodes/{id}/mcp", "POST"): "agent",
     ("/control/sessions", "POST"): "control",
     ("/control/sessions", "GET"): "control",
+    ("/control/renew", "POST"): "control",
     ("/control/sessions/{id}/journal", "GET"): "control",
     ("/control/sessions/{id}/dump", "GET"): "control",
     ("/control/sessions/{id}/say", "POST"): "control",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import json
 import os
@@ -18,16 +19,20 @@ import pytest
 from mcp_parts import ROOT, TASK, Control, client_of, process, text_of
 
 from tb_envs.cli import main
+from tb_envs.errors import UsageError
+from tb_envs.mcp import hub
 from tb_envs.mcp.alarm import install
 from tb_envs.mcp.hub import Rules
-from tb_envs.mcp.serve import Options, running
+from tb_envs.mcp.serve import Options, listen, running
 from tb_envs.registration import load_domain
 from tb_envs.session.local import LocalBackend
+
+MODEL = {"kind": "llm", "model": "m", "base_url": "http://127.0.0.1:9/v1"}
 
 
 def test_wrong_openings_say_what_would_be_right() -> None:
     async def body() -> None:
-        async with running(Options(rules=Rules(max_sessions=2))) as server:
+        async with running(Options(rules=Rules(max_sessions=2, judges={"fair": MODEL}))) as server:
             control = Control(server)
             for asked, status, words in (
                 ({"task_id": "hotel/nothing/1"}, 400, "near matches"),
@@ -35,13 +40,19 @@ def test_wrong_openings_say_what_would_be_right() -> None:
                 ({"task_id": TASK, "mode": "all"}, 400, "backend, episode"),
                 ({"task_id": TASK, "settings": {"trace_dir": "/tmp/x"}}, 400, "unknown field 'trace_dir'"),
                 ({"task_id": TASK, "settings": {"limits": {"turns": 0}}}, 400, "at least 1"),
+                ({"task_id": TASK, "settings": {"deadline": float("nan")}}, 400, "number of seconds, at least 0.05"),
+                ({"task_id": TASK, "settings": {"deadline": 1e-9}}, 400, "number of seconds, at least 0.05"),
+                ({"task_id": TASK, "settings": {"user": MODEL | {"record": "/tmp/x"}}}, 400, "valid: scripted"),
+                ({"task_id": TASK, "settings": {"user": {"kind": "recorded", "path": "/x"}}}, 400, "operator gave"),
+                ({"task_id": TASK, "settings": {"judge": MODEL}}, 400, "tbx serve --judge NAME=JSON"),
+                ({"task_id": TASK, "settings": {"judge": "other"}}, 400, "valid: fair"),
                 ({"task_id": TASK, "knobs": {"tools": 3}}, 400, "unknown knob"),
                 ([], 400, "must be a JSON object"),
             ):
                 answer = await control.ask("POST", "", asked)
                 assert answer.status == status and words in answer.data["error"], (asked, answer)
             first = await control.start(mode="backend", knobs={"distractors": 5})
-            await control.start()
+            await control.start(settings={"judge": "fair", "user": "scripted"})
             full = await control.ask("POST", "", {"task_id": TASK})
             assert full.status == 503 and "2 sessions are open" in full.data["error"]
             say = await control.ask("POST", f"/{first['id']}/say", {"text": "hello"})
@@ -53,6 +64,9 @@ def test_wrong_openings_say_what_would_be_right() -> None:
                 assert 'tbx_sessions_refused_total{why="full"} 1' in metrics and "tbx_sessions_live 2" in metrics
                 web = await http.post(first["mcp"], json={}, headers={"origin": "http://evil.example"})
                 assert web.status_code in (400, 403)  # a page in the user's browser is nobody's agent
+                for path in ("/healthz", "/metrics", "/control/sessions"):
+                    elsewhere = await http.get(path, headers={"host": "rebound.example"})
+                    assert elsewhere.status_code == 421  # another name for this machine is a page's trick
                 await control.ask("DELETE", f"/{first['id']}")
                 assert (await http.get("/readyz")).status_code == 200
                 assert (await http.post(first["mcp"], json={})).status_code == 404
@@ -66,14 +80,18 @@ def test_a_silent_session_ends_and_a_silent_connection_is_closed() -> None:
             control = Control(server)
             opened = await control.start()
             begun = "POST /control/sessions HTTP/1.1\r\nHost: localhost\r\n"
+            whole = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
             halves = ["", begun, f"{begun}authorization: Bearer {server.token}\r\ncontent-length: 50\r\n\r\n{{"]
+            halves += [whole + begun, begun]
             host, port = server.url.removeprefix("http://").split(":")
             held = [await asyncio.open_connection(host, int(port)) for _ in halves]
             for (_, writer), half in zip(held, halves, strict=True):
                 writer.write(half.encode())
+            dripping = asyncio.create_task(_drip(held[-1][1]))
             for reader, writer in held:  # the server ends them, with or without words
                 await asyncio.wait_for(_until_closed(reader), 10)
                 writer.close()
+            await dripping
             while server.hub.live:
                 await asyncio.sleep(0.02)
             assert server.hub.metrics.reaped == len(halves)
@@ -89,6 +107,101 @@ async def _until_closed(reader: asyncio.StreamReader) -> None:
             pass
     except ConnectionError:
         pass
+
+
+async def _drip(writer: asyncio.StreamWriter) -> None:
+    """A request that never becomes whole, though something of it arrives all the time."""
+    with contextlib.suppress(ConnectionError):
+        while not writer.is_closing():
+            writer.write(b"x: y\r\n")
+            await writer.drain()
+            await asyncio.sleep(0.05)
+
+
+def test_there_are_only_so_many_connections() -> None:
+    async def body() -> None:
+        async with running(Options(connections=3)) as server:
+            host, port = server.url.removeprefix("http://").split(":")
+            held = [await asyncio.open_connection(host, int(port)) for _ in range(4)]
+            await asyncio.wait_for(_until_closed(held[3][0]), 10)
+            assert server.connections() == 3
+            for _, writer in held:
+                writer.close()
+
+    asyncio.run(body())
+
+
+def test_nobody_is_left_with_a_session_that_was_not_asked_for_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who opened one and is gone before it is there; and a trainer that was killed, by its lease."""
+    begun, go = asyncio.Event(), asyncio.Event()
+    inner = hub.open_backend
+
+    async def slowly(task: Any, settings: Any) -> Any:
+        begun.set()
+        await go.wait()
+        return await inner(task, settings)
+
+    monkeypatch.setattr(hub, "open_backend", slowly)
+
+    async def body() -> None:
+        async with running(Options(rules=Rules(lease=0.4))) as server:
+            control = Control(server)
+            asked = asyncio.create_task(control.start(mode="backend"))
+            await begun.wait()
+            asked.cancel()  # closes its connection
+            while server.connections():
+                await asyncio.sleep(0.01)
+            go.set()
+            while server.hub.live:
+                await asyncio.sleep(0.01)
+            assert server.hub.metrics.ended == {"unclaimed": 1}
+            opened = await control.start(mode="backend")
+            assert opened["lease"] == 0.4
+            until = asyncio.get_running_loop().time() + 30
+            for _ in range(8):
+                await asyncio.sleep(0.1)
+                keys = {"sessions": [opened["id"], "nothing"]}
+                answer = await control.endpoint.request("POST", "/control/renew", keys, until=until)
+                assert answer.data == {"gone": ["nothing"]}
+            while server.hub.live:
+                await asyncio.sleep(0.02)
+            assert server.hub.metrics.ended == {"unclaimed": 1, "idle": 1}
+
+    asyncio.run(body())
+
+
+def test_a_key_is_one_calls() -> None:
+    async def body() -> None:
+        async with running() as server:
+            opened = await Control(server).start()
+            async with httpx2.AsyncClient(trust_env=False) as http:
+
+                async def call(key: str, tool: str, **arguments: Any) -> Any:
+                    params = {"name": tool, "arguments": arguments}
+                    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+                    headers = {"accept": "application/json, text/event-stream", "idempotency-key": key}
+                    return (await http.post(server.url + opened["mcp"], json=message, headers=headers)).json()
+
+                first = await call("a", "get_time")
+                assert first == await call("a", "get_time") and not first["result"]["isError"]
+                for other in (call("a", "list_articles"), call("a", "get_time", zone="UTC")):
+                    assert "another tool or other arguments" in (await other)["error"]["message"]
+                assert "at most 200 characters" in (await call("a" * 201, "get_time"))["error"]["message"]
+
+    asyncio.run(body())
+
+
+def test_the_socket_of_a_killed_server_is_no_obstacle(tmp_path: Path) -> None:
+    path = str(tmp_path / "socket")
+    listen(Options(unix=path)).close()  # as a killed process leaves it
+
+    async def body() -> None:
+        async with running(Options(unix=path)) as server:
+            assert (await Control(server).start())["id"]
+            with pytest.raises(UsageError, match="cannot listen"):
+                listen(Options(unix=path))  # somebody is there
+
+    asyncio.run(body())
 
 
 def test_a_hung_tool_ends_at_its_deadline(monkeypatch: pytest.MonkeyPatch) -> None:

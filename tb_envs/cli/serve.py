@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from tb_envs.cli.parser import Namespace, Parser, limits_option, whole
 from tb_envs.cli.screen import print_json
@@ -44,6 +45,21 @@ def main(argv: list[str]) -> int:
     parser.add_argument(
         "--idle", type=whole(1), default=1800, metavar="SECONDS", help="a silent session ends then (default: 1800)"
     )
+    parser.add_argument(
+        "--lease",
+        type=whole(1),
+        default=120,
+        metavar="SECONDS",
+        help="a trainer's session (mode backend) that nobody renews ends then (default: 120)",
+    )
+    for part in ("user", "judge"):
+        parser.add_argument(
+            f"--{part}",
+            action="append",
+            default=[],
+            metavar="NAME=JSON",
+            help=f"a {part} that a session may choose by this name, with the options of its model; may be repeated",
+        )
     deadline_option(parser)
     parser.add_argument(
         "--grace", type=whole(0), default=30, metavar="SECONDS", help="for conversations after SIGTERM (default: 30)"
@@ -61,9 +77,12 @@ def main(argv: list[str]) -> int:
         rules = Rules(
             max_sessions=args.max_sessions,
             idle=args.idle,
+            lease=args.lease,
             deadline=args.deadline,
             settings=Settings(backend=_backend(args), limits=Limits.of(args.limits)),
             customer_tool=args.customer_tool,
+            users=_named("user", args.user),
+            judges=_named("judge", args.judge),
         )
         options = Options(host=host, port=port, unix=args.unix, token=token, rules=rules, grace=args.grace)
         served = Served(options, listen(options))
@@ -104,6 +123,24 @@ def _address(text: str) -> tuple[str, int]:
     if not mark or not port.isdigit() or int(port) > 65535:
         raise UsageError(f"--http is HOST:PORT, such as 127.0.0.1:8765, got {text!r}")
     return host.strip("[]") or "127.0.0.1", int(port)
+
+
+def _named(part: str, words: list[str]) -> dict[str, Mapping[str, Any]]:
+    """The customers or judges that a session may choose, checked as an episode's own."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for word in words:
+        name, mark, options = word.partition("=")
+        try:
+            given: Any = json.loads(options)
+        except (ValueError, RecursionError):
+            given = None
+        if not mark or not name or name == "scripted" or not isinstance(given, dict):
+            example = f'--{part} \'strict={{"kind": "llm", "model": "m", "base_url": "http://…/v1"}}\''
+            raise UsageError(f"--{part} is NAME=JSON, such as {example}, got {word[:200]!r}")
+        chosen = cast("dict[str, Any]", given)
+        _ = Settings(user=chosen) if part == "user" else Settings(judge=chosen)
+        found[name] = chosen
+    return found
 
 
 def _backend(args: Namespace) -> str | dict[str, Any]:

@@ -12,13 +12,14 @@ from collections.abc import AsyncGenerator, Callable
 
 import mcp_types as types
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.server.transport_security import TransportSecuritySettings
+from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tb_envs.mcp.control import control_plane
 from tb_envs.mcp.hub import Hub
@@ -79,6 +80,7 @@ def make_app(hub: Hub, token: str, *, connections: Callable[[], int] = int, loop
             hub.clear()
 
     app = Starlette(
+        middleware=[Middleware(_Named, security)] if loopback else [],
         routes=[
             Route("/episodes/{id}/mcp", _Agents(hub, manager), methods=["POST"]),
             Mount("/control", control_plane(hub, token)),
@@ -90,6 +92,22 @@ def make_app(hub: Hub, token: str, *, connections: Callable[[], int] = int, loop
     )
     app.router.redirect_slashes = False
     return app
+
+
+class _Named:
+    """Answers only requests that call the server by a name of this machine, whatever they ask for."""
+
+    def __init__(self, app: ASGIApp, security: TransportSecuritySettings) -> None:
+        self._app = app
+        self._names = TransportSecurityMiddleware(security)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            refusal = await self._names.validate_request(Request(scope), is_post=False)
+            if refusal is not None:
+                await refusal(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
 
 
 class _Agents:

@@ -50,7 +50,11 @@ def routes(hub: Hub) -> list[Route]:
 
     async def start(request: Request) -> Response:
         session = await hub.open(await _body(request))
+        if await request.is_disconnected():  # nobody would ever close it
+            hub.close(session, "unclaimed")
+            raise Refused(499, "who asked for the session is gone")
         opened: dict[str, Any] = {"id": session.id, "mcp": f"/episodes/{session.id}/mcp", "live": hub.live}
+        opened["lease"] = hub.rules.silence(session)
         if isinstance(session, EpisodeSession):
             opened |= {"observation": session.opening, "instructions": session.task.instructions}
         return JSONResponse(opened, 201)
@@ -60,6 +64,12 @@ def routes(hub: Hub) -> list[Route]:
         listed = [session.state() for session in hub.all()]
         return JSONResponse({"sessions": listed, "max_sessions": rules.max_sessions, "draining": hub.draining})
 
+    async def renew(request: Request) -> Response:
+        keys = (await _body(request)).get("sessions")
+        if not isinstance(keys, list) or not all(isinstance(key, str) for key in cast("list[Any]", keys)):
+            raise Refused(400, "send {'sessions': [id, …]}, the sessions that are still wanted")
+        return JSONResponse({"gone": hub.renew(cast("list[str]", keys))})
+
     async def journal(session: Session, request: Request) -> Response:
         after = request.query_params.get("after", "0")
         if not after.isascii() or not after.isdigit():
@@ -68,7 +78,7 @@ def routes(hub: Hub) -> list[Route]:
         return JSONResponse({"changes": changes})
 
     async def dump(session: Session, request: Request) -> Response:
-        return JSONResponse({"dump": session.dump()})
+        return JSONResponse({"dump": await session.dump_aside()})
 
     async def say(session: Session, request: Request) -> Response:
         text = (await _body(request)).get("text")
@@ -98,6 +108,7 @@ def routes(hub: Hub) -> list[Route]:
     return [
         Route("/sessions", _answered(start), methods=["POST"]),
         Route("/sessions", _answered(sessions), methods=["GET"]),
+        Route("/renew", _answered(renew), methods=["POST"]),
         Route(f"{path}/journal", one(journal), methods=["GET"]),
         Route(f"{path}/dump", one(dump), methods=["GET"]),
         Route(f"{path}/say", one(say), methods=["POST"]),

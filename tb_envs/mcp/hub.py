@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -27,7 +27,7 @@ MODES = ("backend", "episode")
 FIELDS = ("task_id", "task_hash", "knobs", "mode", "attempt", "settings")
 SETTINGS = ("deadline", "limits", "reward", "user", "judge", "faults", "customer_tool")
 """What who opens a session may choose. Where the database is and what is written to disk are the server's own."""
-LONGEST_DEADLINE = 3600.0
+SHORTEST_DEADLINE, LONGEST_DEADLINE = 0.05, 3600.0
 TICK = 0.25
 """Seconds between two looks at who has been silent for too long."""
 
@@ -47,16 +47,26 @@ class Rules:
     Attributes:
         max_sessions: open at once.
         idle: seconds without a request after which a session ends.
+        lease: the same for a session that is only a backend; who opened it says meanwhile that it is still there.
         deadline: seconds for one call, where who opened the session named none.
         settings: of every episode: the backend, for one.
         customer_tool: whether episodes have `say_to_customer`, where who opened the session did not say.
+        users: customers besides the scripted one, by the name that who opens a session may choose.
+        judges: the same for judges.
     """
 
     max_sessions: int = 256
     idle: float = 1800.0
+    lease: float = 120.0
     deadline: float = 60.0
     settings: Settings = field(default_factory=Settings)
     customer_tool: bool = False
+    users: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    judges: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+
+    def silence(self, session: Session) -> float:
+        """Seconds that this session may be silent."""
+        return min(self.idle, self.lease) if isinstance(session, BackendSession) else self.idle
 
 
 class Hub:
@@ -101,6 +111,17 @@ class Hub:
         finally:
             session.busy -= 1
             session.used = time.monotonic()
+
+    def renew(self, keys: Sequence[str]) -> list[str]:
+        """Who opened these sessions is still there; those of them that are not known."""
+        now, gone = time.monotonic(), list[str]()
+        for key in keys:
+            session = self.find(key)
+            if session is None:
+                gone.append(key)
+            else:
+                session.used = now
+        return gone
 
     async def open(self, asked: Any) -> Session:
         """Open a session.
@@ -168,8 +189,9 @@ class Hub:
             self.metrics.lag = max(0.0, loop.time() - due)
             now = time.monotonic()
             for session in self.all():
-                if not session.busy and now - session.used > self.rules.idle:
-                    session.broken = session.broken or f"no request for {self.rules.idle:g} s"
+                silence = self.rules.silence(session)
+                if not session.busy and now - session.used > silence:
+                    session.broken = session.broken or f"no request for {silence:g} s"
                     self.close(session, "idle")
 
     async def drain(self, grace: float) -> None:
@@ -220,15 +242,37 @@ class _Plan:
         settings = replace(
             rules.settings,
             limits=Limits.of(chosen.get("limits"), rules.settings.limits),
-            **{name: chosen[name] for name in ("reward", "user", "judge", "faults") if chosen.get(name) is not None},
+            **{name: chosen[name] for name in ("reward", "faults") if chosen.get(name) is not None},
+            **_models(chosen, rules),
         )
         deadline = chosen.get("deadline", rules.deadline)
-        if isinstance(deadline, bool) or not isinstance(deadline, int | float) or deadline <= 0:
-            raise Refused(400, f"deadline is a number of seconds, got {deadline!r}")
+        if isinstance(deadline, bool) or not isinstance(deadline, int | float) or not deadline >= SHORTEST_DEADLINE:
+            raise Refused(400, f"deadline is a number of seconds, at least {SHORTEST_DEADLINE}, got {deadline!r}")
         customer_tool = chosen.get("customer_tool", rules.customer_tool)
         if not isinstance(customer_tool, bool):
             raise Refused(400, f"customer_tool is true or false, got {customer_tool!r}")
-        return cls(task, mode, attempt, settings, min(float(deadline), LONGEST_DEADLINE), customer_tool)
+        return cls(task, mode, attempt, settings, float(min(deadline, LONGEST_DEADLINE)), customer_tool)
+
+
+def _models(chosen: Mapping[str, Any], rules: Rules) -> dict[str, Any]:
+    """Customer and judge by the names that the operator gave.
+
+    Their options stay on the server: they name its files and the variables of its environment.
+    """
+    found: dict[str, Any] = {}
+    for name, known in (("user", rules.users), ("judge", rules.judges)):
+        wanted = chosen.get(name)
+        if wanted is None or (name == "user" and wanted in ("scripted", {"kind": "scripted"})):
+            continue
+        if not isinstance(wanted, str) or wanted not in known:
+            valid = ", ".join([*(["scripted"] if name == "user" else []), *known]) or "none here"
+            raise Refused(
+                400,
+                f"settings.{name} is a name that the server's operator gave (tbx serve --{name} NAME=JSON), "
+                f"not a model's options; valid: {valid}; got {str(wanted)[:80]!r}",
+            )
+        found[name] = known[wanted]
+    return found
 
 
 def _mapping(value: Any, what: str, valid: tuple[str, ...]) -> Mapping[str, Any]:

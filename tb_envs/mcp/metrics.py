@@ -16,7 +16,7 @@ class Metrics:
 
     Attributes:
         started: sessions by mode.
-        ended: sessions by how they ended: ``deleted``, ``idle``, ``drained``.
+        ended: sessions by how they ended: ``deleted``, ``idle``, ``drained``, ``unclaimed`` (who asked was gone).
         refused: openings by reason: ``full``, ``draining``, ``invalid``, ``broken``.
         calls: tool calls by result: ``ok``, ``error`` (what the agent reads), ``system``.
         replayed: answers that were asked for again by their key.

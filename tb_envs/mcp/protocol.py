@@ -17,7 +17,7 @@ from mcp.shared.exceptions import MCPError
 from tb_envs import __version__
 from tb_envs.authoring.toolset import Tool
 from tb_envs.errors import BackendError
-from tb_envs.mcp.sessions import CUSTOMER_TOOL, EpisodeSession, Session
+from tb_envs.mcp.sessions import CUSTOMER_TOOL, EpisodeSession, KeyMisused, Session
 from tb_envs.registration import load_domain
 
 Context = ServerRequestContext[Any, Any]
@@ -29,6 +29,7 @@ ABOUT = (
     "When all is done, call end_conversation; to pass the conversation to a colleague, call hand_over."
 )
 KEY = "idempotency-key"
+LONGEST_KEY = 200
 
 
 def make_server(find: Find) -> Server[Any]:
@@ -41,11 +42,15 @@ def make_server(find: Find) -> Server[Any]:
 
     async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         session = find(context)
-        key = context.request.headers.get(KEY, "")[:200] if context.request is not None else ""
+        key = context.request.headers.get(KEY, "") if context.request is not None else ""
+        if len(key) > LONGEST_KEY:
+            raise MCPError(types.INVALID_PARAMS, f"an idempotency key has at most {LONGEST_KEY} characters")
         try:
             result = await session.call(params.name, params.arguments or {}, key)
         except BackendError as error:
             raise MCPError(types.INTERNAL_ERROR, str(error)) from None
+        except KeyMisused as error:
+            raise MCPError(types.INVALID_PARAMS, str(error)) from None
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=result.text)],
             structured_content=result.data,

@@ -12,6 +12,7 @@ import os
 import secrets
 import signal
 import socket
+import stat
 from collections.abc import AsyncGenerator
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
@@ -45,7 +46,8 @@ class Options:
         token: of the control plane; a new one by default.
         rules: of its sessions.
         grace: seconds that conversations may go on after SIGTERM.
-        silent: seconds after which a connection on which nothing arrives is closed.
+        silent: seconds in which a request must have arrived whole, or its connection is closed.
+        connections: open at once; 0 is four for each session and 64 more.
     """
 
     host: str = "127.0.0.1"
@@ -55,6 +57,7 @@ class Options:
     rules: Rules = field(default_factory=Rules)
     grace: float = 30.0
     silent: float = SILENT
+    connections: int = 0
 
 
 class Served:
@@ -73,7 +76,8 @@ class Served:
         self._listener = listener
         loopback = bool(options.unix) or options.host in ("127.0.0.1", "::1", "localhost")
         app = make_app(self.hub, options.token, connections=self.connections, loopback=loopback)
-        protocol = type("Protocol", (_Protocol,), {"silent": options.silent, "hub": self.hub})
+        most = options.connections or 4 * options.rules.max_sessions + 64
+        protocol = type("Protocol", (_Protocol,), {"silent": options.silent, "most": most, "hub": self.hub})
         self._server = _Server(
             uvicorn.Config(
                 app,
@@ -159,22 +163,34 @@ class _Server(uvicorn.Server):
 
 
 class _Protocol(H11Protocol):
-    """A connection that is closed when nothing arrives on it for too long while something is due."""
+    """A connection that is closed when a request on it takes too long to arrive, or when there are too many."""
 
     silent = SILENT
+    most = 0
     hub: Hub
 
     def connection_made(self, transport: Any) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Watch it from the first moment; let the kernel ask after peers that say nothing."""
         super().connection_made(transport)
         _ask_after_peer(transport.get_extra_info("socket"))
-        self._heard = self.loop.time()
+        self._began: float | None = self.loop.time()
         self._watch = self.loop.call_later(self.silent, self._look)
+        if len(self.connections) > self.most:
+            self.hub.metrics.reaped += 1
+            transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        """Something arrived."""
-        self._heard = self.loop.time()
+        """Something arrived: of a request that has begun, or the beginning of the next one."""
+        if self._began is None:
+            self._began = self.loop.time()
         super().data_received(data)
+
+    def on_response_complete(self) -> None:
+        """The next request begins when something of it is there."""
+        self._began = None
+        super().on_response_complete()
+        if self._began is None and self.conn.trailing_data[0]:
+            self._began = self.loop.time()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Nothing is left to watch."""
@@ -184,14 +200,14 @@ class _Protocol(H11Protocol):
     def _look(self) -> None:
         cycle: Any = self.cycle
         answering = cycle is not None and not cycle.response_complete and not cycle.more_body
-        resting = cycle is not None and cycle.response_complete  # uvicorn's own limit is running
-        due = self._heard + self.silent
-        if not answering and not resting and self.loop.time() >= due:
-            self.hub.metrics.reaped += 1
-            self.transport.abort()
-            return
-        wait = self.silent if answering or resting else max(0.01, due - self.loop.time())
-        self._watch = self.loop.call_later(wait, self._look)
+        wait = self.silent
+        if not answering and self._began is not None:  # else it rests, and uvicorn's own limit is running
+            wait = self._began + self.silent - self.loop.time()
+            if wait <= 0:
+                self.hub.metrics.reaped += 1
+                self.transport.abort()
+                return
+        self._watch = self.loop.call_later(max(0.01, wait), self._look)
 
 
 def _ask_after_peer(connection: socket.socket | None) -> None:
@@ -217,6 +233,8 @@ def listen(options: Options) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     before = os.umask(0o177)  # whoever may open a socket's file is who owns it
     try:
+        if options.unix and _is_left_over(options.unix):
+            os.unlink(options.unix)
         listener.bind(options.unix or (options.host, options.port))
         listener.listen(2048)
     except OSError as error:
@@ -227,6 +245,21 @@ def listen(options: Options) -> socket.socket:
         os.umask(before)
     listener.setblocking(False)
     return listener
+
+
+def _is_left_over(path: str) -> bool:
+    """Whether it is the socket of a server that was killed: nobody listens there any more."""
+    try:
+        if not stat.S_ISSOCK(os.stat(path).st_mode):
+            return False
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asked:
+            asked.settimeout(1.0)
+            asked.connect(path)
+    except ConnectionRefusedError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 @asynccontextmanager

@@ -1,7 +1,9 @@
 """A server's sessions: one is one episode, or one backend whose episode is the client's. Knows nothing of HTTP or MCP.
 
-`Session.call` is all that an agent reaches. Everything else of a session is for the control plane. Calls of a session
-run one after the other; an answer that was lost is given again by its key, and nothing is done twice.
+`Session.call` is all that an agent reaches. Everything else of a session is for the control plane. What is said to the
+customer is a turn; a call is none, since nobody here knows which calls one answer of a model held: calls have a limit
+of their own. Calls of a session run one after the other; an answer that was lost is given again by its key, and nothing
+is done twice.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from tb_envs.errors import BackendError, ToolError
 from tb_envs.mcp.alarm import Timed
 from tb_envs.mcp.metrics import Metrics
 from tb_envs.session.backend import Backend, ToolResult, as_text, error_result
+from tb_envs.session.local import LocalBackend
 from tb_envs.settings import Settings
 from tb_envs.store.dump import Dump
 from tb_envs.store.journal import RowChange
@@ -51,6 +54,10 @@ CUSTOMER_TOOL = _customer_tool()
 """For clients that cannot hold the talk: the customer as a tool."""
 
 
+class KeyMisused(Exception):
+    """A key was sent with another call than before."""
+
+
 class Session:
     """What both kinds share: an id that cannot be guessed, one call at a time, deadlines, answers given again.
 
@@ -74,7 +81,7 @@ class Session:
         self.busy = 0
         self._metrics = metrics
         self._lock = asyncio.Lock()
-        self._answers: OrderedDict[str, asyncio.Task[ToolResult]] = OrderedDict()
+        self._answers: OrderedDict[str, tuple[str, asyncio.Task[ToolResult]]] = OrderedDict()
 
     @property
     def tools(self) -> Mapping[str, Tool]:
@@ -93,15 +100,20 @@ class Session:
 
         Raises:
             BackendError: a system error; the session is broken.
+            KeyMisused: the key was another call's.
         """
-        running = self._answers.get(key) if key else None
-        if running is not None:
+        what = f"{tool} {json.dumps(dict(arguments), sort_keys=True)}" if key else ""
+        known = self._answers.get(key) if key else None
+        if known is not None:
+            before, running = known
+            if before != what:
+                raise KeyMisused("this idempotency key was sent with another tool or other arguments; send a new one")
             self._metrics.replayed += 1
         else:
             running = asyncio.get_running_loop().create_task(self._timed_call(tool, arguments))
             running.add_done_callback(_heard)
             if key:
-                self._answers[key] = running
+                self._answers[key] = (what, running)
                 if len(self._answers) > REMEMBERED:
                     self._answers.popitem(last=False)
         return await asyncio.shield(running)
@@ -139,6 +151,16 @@ class Session:
     def dump(self) -> Dump:
         """The whole database."""
         raise NotImplementedError
+
+    @property
+    def waits(self) -> bool:
+        """Whether reading the database waits for another process."""
+        raise NotImplementedError
+
+    async def dump_aside(self) -> Dump:
+        """The whole database; the event loop does not wait for it."""
+        async with self._lock:
+            return await asyncio.to_thread(self.dump) if self.waits else self.dump()
 
     def state(self) -> dict[str, Any]:
         """A line of the list of sessions."""
@@ -179,6 +201,11 @@ class BackendSession(Session):
     def dump(self) -> Dump:
         """The whole database."""
         return self._backend.dump()
+
+    @property
+    def waits(self) -> bool:
+        """Whether reading the database waits for another process."""
+        return not isinstance(self._backend, LocalBackend)
 
     def close(self) -> None:
         """Free the database."""
@@ -243,7 +270,7 @@ class EpisodeSession(Session):
         known = len(self.episode.log)
         call = ToolCall("", tool, arguments, json.dumps(dict(arguments)))
         try:
-            observation = await self._in_time(self.episode.act(Turn("", (call,))))
+            observation = await self._in_time(self.episode.act(Turn("", (call,)), turns=0))
         except BackendError:
             return error_result("refused", OVER)
         for event in self.episode.log[known:]:
@@ -311,6 +338,11 @@ class EpisodeSession(Session):
         if self.episode.backend is None:
             raise BackendError("this session is closed")
         return self.episode.backend.dump()
+
+    @property
+    def waits(self) -> bool:
+        """Whether reading the database waits for another process."""
+        return self.episode.settings.backend != "embedded"
 
     def state(self) -> dict[str, Any]:
         """A line of the list of sessions."""
