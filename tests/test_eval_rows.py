@@ -226,6 +226,7 @@ STRANGE: dict[str, tuple[dict[str, Any], str]] = {
     "content": ({"task_hash": "0" * 64}, "another content of"),
     "attempt": ({"attempt": 99}, "it is attempt 99"),
     "task": ({"task_id": "hotel/fresh_booking/1"}, "not among its tasks"),
+    "verdict": ({"outcome": "success"}, "it ended as success, and its checks say otherwise"),
 }
 
 
@@ -352,6 +353,11 @@ def test_report_knows_both_kinds_of_folders(tbx: Tbx, whole: Path, tmp_path: Pat
     assert code == 2 and "campaign.json" in err and "log.jsonl" in err
     run = copied(whole, tmp_path / "run")
     assert tbx("report", run / FILE)[0] == 0 and (run / "report.html").is_file()
+    words = ("compare", run / FILE, whole, "--html", "both.html", "--json")
+    assert tbx(*words)[0] == 0 and "<html" in (tmp_path / "both.html").read_text()[:200]
+    (tmp_path / "empty" / FILE).write_bytes((run / FILE).read_bytes())
+    code, _, err = tbx("report", f"empty/{FILE}")
+    assert code == 2 and "no campaign.json beside it" in err
     code, _, err = tbx("report", run, "empty")
     assert code == 2 and "empty" in err
 

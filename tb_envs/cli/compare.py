@@ -75,6 +75,7 @@ def _names(a: Path, b: Path) -> tuple[str, str]:
 
 def _settings(folder: Path) -> dict[str, Any]:
     """A campaign's settings; its tasks and what was left out as numbers, since those are told apart."""
+    folder = folder if folder.is_dir() else folder.parent
     if not (folder / FILE).is_file():
         return {}
     manifest = read_manifest(folder)
@@ -84,10 +85,10 @@ def _settings(folder: Path) -> dict[str, Any]:
 def _save(out: Path, folders: Sequence[Path], found: Mapping[str, Any]) -> None:
     """The report on both campaigns, what changed first."""
     from tb_envs.cli.report import save
-    from tb_envs.evaluation.report.campaigns import Campaign
+    from tb_envs.evaluation.report.campaigns import Campaign, folder_of
     from tb_envs.evaluation.report.page import write
 
-    save(out, write([Campaign(folder) for folder in folders], compared=found))
+    save(out, write([Campaign(folder_of(folder)) for folder in folders], compared=found))
 
 
 # -- printing

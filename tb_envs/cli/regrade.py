@@ -56,7 +56,8 @@ def _parser() -> Parser:
 
 def _knobs(run: Path) -> Knobs:
     """What the campaign's tasks were played with."""
-    return Knobs.of(read_manifest(run)["knobs"]) if (run / MANIFEST).is_file() else Knobs()
+    folder = run if run.is_dir() else run.parent
+    return Knobs.of(read_manifest(folder, ["knobs"])["knobs"]) if (folder / MANIFEST).is_file() else Knobs()
 
 
 def _over(rows: Rows, knobs: Knobs, quiet: bool) -> dict[str, Any]:

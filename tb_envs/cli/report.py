@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,33 +17,32 @@ from tb_envs.cli.parser import Parser
 from tb_envs.cli.screen import percent, print_json, screen, table
 from tb_envs.errors import UsageError
 
-MANIFEST, LOG = "campaign.json", "log.jsonl"
+MANIFEST, ROWS, LOG = "campaign.json", "attempts.jsonl", "log.jsonl"
 """What tells a campaign's folder, and one of a training run."""
 GENERATOR = 'content="tbx report"'
 
 
 def main(argv: list[str]) -> int:
     """Write a report."""
-    words = [_folder(word) for word in argv]
+    from tb_envs.evaluation.report.campaigns import folder_of
+
+    words = [word if word.startswith("-") else str(folder_of(Path(word))) for word in argv]
     if any(_is_campaign(word) for word in words) or {"-h", "--help"} & set(argv):
         return report_campaigns(words)
-    for word in words:
-        if Path(word).is_dir() and words[words.index(word) - 1] != "--out" and not (Path(word) / LOG).is_file():
+    for before, word in pairwise(("", *words)):
+        path = Path(word)
+        if before in ("--out", "--compare") or word.startswith("-"):
+            continue
+        if path.is_dir() and not (path / LOG).is_file():
             raise UsageError(
                 f"{word} holds nothing to report: no {MANIFEST} of a campaign (`tbx eval`), and no {LOG} of a training "
                 "run (`tbx train`)"
             )
+        if path.name == ROWS and path.is_file():
+            raise UsageError(f"{word} has no {MANIFEST} beside it, which a report on a campaign needs")
     from tb_trainer.report.command import main as report
 
     return report(words)
-
-
-def _folder(word: str) -> str:
-    """A campaign's folder where its file of attempts is named; anything else as it is."""
-    from tb_envs.evaluation.rows import FILE
-
-    path = Path(word)
-    return str(path.parent) if path.name == FILE and _is_campaign(str(path.parent)) else word
 
 
 def _is_campaign(word: str) -> bool:

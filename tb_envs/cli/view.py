@@ -13,7 +13,7 @@ from tb_envs.errors import UsageError
 
 def main(argv: list[str]) -> int:
     """Serve the page until interrupted."""
-    from tb_envs.evaluation.report.campaigns import Campaign
+    from tb_envs.evaluation.report.campaigns import Campaign, folder_of
     from tb_envs.evaluation.view import LOOPBACK, POLL, Live, make_server
 
     parser = Parser("view", "Watch a campaign in the browser while it goes on; the page keeps itself up to date.")
@@ -24,7 +24,7 @@ def main(argv: list[str]) -> int:
     )
     parser.json_option()
     args = parser.read(argv)
-    campaigns = [Campaign(path) for path in dict.fromkeys(args.runs)]
+    campaigns = [Campaign(path) for path in dict.fromkeys(map(folder_of, args.runs))]
     try:
         server = make_server(Live(campaigns, POLL), args.host, args.port)
     except (OSError, OverflowError) as error:

@@ -29,6 +29,7 @@ from tb_envs.evaluation.pacing import LONGEST, Breaker, CampaignStopped
 from tb_envs.evaluation.players import AgentBroke, Answer, Player
 from tb_envs.evaluation.rows import FILE, Appender, Key, build_row, read_rows
 from tb_envs.evaluation.running import Running
+from tb_envs.evaluation.tally import played_of
 from tb_envs.openai_client import close_clients
 from tb_envs.settings import Settings
 from tb_envs.task import Task, get_task
@@ -197,6 +198,10 @@ def _strange(campaign: Campaign, planned: set[str], row: Mapping[str, Any]) -> s
     today = get_task(task_id, campaign.settings.knobs).hash
     if row["task_hash"] != today:
         return f"it was played at another content of {task_id} ({row['task_hash'][:12]}, now {today[:12]})"
+    try:
+        played_of(row)
+    except UsageError as error:
+        return str(error)
     return ""
 
 

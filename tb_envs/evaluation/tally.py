@@ -152,7 +152,7 @@ class Tally:
         if missing:
             raise UsageError(f"row {self.rows} is no row of an attempt: it has no {missing[0]!r}")
         task = self._task(row)
-        played = _played(row)
+        played = played_of(row)
         self.replaced += played.attempt in task.attempts
         task.attempts[played.attempt] = played
         self._spend(row)
@@ -205,7 +205,12 @@ class Tally:
             self.seconds[name] += seconds.get(name) or 0
 
 
-def _played(row: Mapping[str, Any]) -> Played:
+def played_of(row: Mapping[str, Any]) -> Played:
+    """The few numbers of a row.
+
+    Raises:
+        UsageError: the row contradicts itself.
+    """
     outcome, verdict = row["outcome"], row["verdict"]
     where = f"row of {row['task_id']}, attempt {row['attempt']}"
     if outcome not in ("success", "failure") and not outcome.startswith(SYSTEM_ERROR):

@@ -152,6 +152,11 @@ def is_campaign(path: Path) -> bool:
     return (path / MANIFEST).is_file()
 
 
+def folder_of(path: Path) -> Path:
+    """A campaign's folder where its file of attempts is named; anything else as it is."""
+    return path.parent if path.name == FILE and is_campaign(path.parent) else path
+
+
 def names_of(campaigns: Sequence[Campaign]) -> list[str]:
     """Short names that differ: the folders', with the one above or a number where that does not tell them apart."""
     names = [campaign.name for campaign in campaigns]
