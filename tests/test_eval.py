@@ -17,6 +17,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from attempt_rows import attempt_row
 from chat_double import ChatDouble, Message, called, said, turns_of, usage
 from llm_double import ModelDouble
 from test_llm_users import scripted_brain
@@ -285,11 +286,11 @@ def test_killed_at_ten_moments_it_ends_like_one_that_was_not(double: ChatDouble,
 
 
 def test_a_torn_end_is_cut_off_and_nothing_else(tmp_path: Path) -> None:
-    """At whatever byte the last line is cut off, the rows before it stay and can be added to."""
-    rows = [{"v": 1, "task_id": f"hotel/x/{n}", "text": 'é\u2028\n"attempt":9', "attempt": n} for n in range(3)]
+    """Wherever the last line is cut off, the rows before it stay and can be added to."""
+    rows = [attempt_row(f"hotel/x/{n}", n, cell='é\u2028\n"attempt":9') for n in range(3)]
     whole = b"".join(map(line_of, rows))
     file, last = tmp_path / FILE, len(line_of(rows[2]))
-    for cut in range(last + 1):
+    for cut in sorted({*range(0, last + 1, 7), 1, 2, last - 2, last - 1, last}):
         file.write_bytes(whole[: len(whole) - cut])
         left = 3 if not cut else 2
         found = read_rows(tmp_path)
