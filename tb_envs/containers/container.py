@@ -102,6 +102,7 @@ class Container:
                 self.id = str(made.id)
                 made.start()
             self._lifeline = self._take(token, until)
+            self.folder.chmod(0o755)  # nobody in there can put another socket in place of this one, or fill the disk
         except BaseException:
             self.kill()
             raise

@@ -51,13 +51,12 @@ async def open_docker(task: Task, options: Mapping[str, Any]) -> Backend:
         pool.began(container)
         try:
             inner = await connect(container.endpoint, task, deadline=chosen.deadline, more=more)
-        except UsageError:
-            pool.give_back(container)
-            raise
-        except BackendError:
+        except (BackendError, UsageError) as error:
             pool.give_back(container, broken=True)
-            if not waited or not left:
+            if not waited:
                 raise
+            if not left:  # what played before may speak through it: no reason to end a training
+                raise BackendError(str(error)) from None
         except BaseException:
             pool.give_back(container, broken=True)
             raise

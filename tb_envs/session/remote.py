@@ -14,12 +14,15 @@ from __future__ import annotations
 import asyncio
 import atexit
 import os
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from tb_envs.background import shared, wait_for
 from tb_envs.errors import BackendError, UsageError
+from tb_envs.session.answers import Opened, read_changes, read_dump, read_opened, read_result
 from tb_envs.session.backend import Backend, ToolResult, check_call, error_result
 from tb_envs.session.wire import LARGEST, Answer, AnswerLost, Endpoint, NotSent
 from tb_envs.store.dump import Dump
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
 DEADLINE = 60.0
 """Seconds for a call, and for the opening of a session, when none are named."""
 GOODBYE = 5.0
-"""Seconds for telling a server that a session is over; one that does not hear it ends it by its idle limit."""
+"""Seconds for telling a server that a session is over; one that does not hear it ends it by its lease."""
 PAUSES = (0.02, 0.2)
 """Seconds before a request whose answer was lost is sent again, with the same key."""
 PROTOCOL = "2026-07-28"
@@ -86,7 +89,7 @@ async def connect(
     *,
     deadline: float = DEADLINE,
     opening: float | None = None,
-    on_close: Callable[[RemoteBackend], None] | None = None,
+    on_close: Callable[[str], None] | None = None,
     more: Mapping[str, Any] | None = None,
 ) -> RemoteBackend:
     """Open a session for `task` on one server.
@@ -96,8 +99,8 @@ async def connect(
         task: what is played.
         deadline: seconds for each call; the server is told it, and has none of its own that is shorter.
         opening: seconds for the opening; as `deadline` if it is not named.
-        on_close: called once, when the session is closed and the server has been told or could not be; from the
-            shared event loop's thread. `RemoteBackend.broken` says whether something failed.
+        on_close: called once with the session's id, when it is closed and the server has been told or could not be;
+            from the shared event loop's thread. A session with it that is dropped without `close` is closed then.
 
     Raises:
         Full: the server holds as many sessions as it may, or is closing.
@@ -121,9 +124,9 @@ async def connect(
         raise UsageError(f"{endpoint.url} refuses the token of its control plane")
     if answer.status in (400, 409):
         raise UsageError(f"{endpoint.url} cannot play {task.id}: {said}")
-    if answer.status not in (200, 201) or not isinstance(answer.data.get("id"), str):
+    if answer.status not in (200, 201):
         raise BackendError(f"{endpoint.url} answered {answer.status} when a session was opened: {said}")
-    return RemoteBackend(endpoint, task, answer.data, deadline, on_close)
+    return RemoteBackend(endpoint, task, read_opened(answer.data), deadline, on_close)
 
 
 class Full(BackendError):
@@ -135,6 +138,7 @@ class RemoteBackend:
 
     Attributes:
         endpoint: the server.
+        id: the session's name there, a secret.
         broken: what failed, empty if nothing did; who owns the server may want to throw it away then.
         reported: live sessions of the server when this one was opened, itself included; 0 if it did not say.
     """
@@ -143,22 +147,26 @@ class RemoteBackend:
         self,
         endpoint: Endpoint,
         task: Task,
-        opened: Mapping[str, Any],
+        opened: Opened,
         deadline: float,
-        on_close: Callable[[RemoteBackend], None] | None,
+        on_close: Callable[[str], None] | None,
     ) -> None:
         self.endpoint = endpoint
         self.broken = ""
-        self.reported = int(opened.get("live") or 0)
-        self._control = f"/control/sessions/{opened['id']}"
-        self._mcp = str(opened.get("mcp") or f"/episodes/{opened['id']}/mcp")
+        self.reported = opened.live
+        self._control = f"/control/sessions/{opened.id}"
+        self._mcp = f"/episodes/{opened.id}/mcp"
         self._tools = task.tools
+        self._specs = task.domain.specs
         self.deadline = deadline
-        self._on_close = on_close
+        self.id = opened.id
+        self._leave = _Goodbye(endpoint, opened.id, self._control, min(GOODBYE, deadline), on_close)
+        if on_close is not None:
+            weakref.finalize(self, self._leave).atexit = False
+            _staying.add(self._leave)
         self._number = self._seen = 0
         self._changes: list[RowChange] = []
         self._closed = False
-        self._process = os.getpid()
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Refuse a wrong call here; carry out a right one there, and fetch what it wrote."""
@@ -204,11 +212,10 @@ class RemoteBackend:
         answer = await self._insist("GET", f"{self._control}/journal?after={self._seen}", until=until)
         if answer.status != 200:
             raise BackendError(f"the journal could not be read: {_said(answer)}")
-        for row in answer.data["changes"]:
-            sequence, _, table, key, before, after = row
-            change = RowChange(sequence, self._number, table, key, _values(before), _values(after))
-            self._changes.append(change)
-            self._seen = sequence
+        changes = read_changes(answer.data, self._specs, self._seen, self._number)
+        if changes:
+            self._changes += changes
+            self._seen = changes[-1].sequence
 
     async def _insist(self, method: str, path: str, body: Any = None, *, until: float, **more: Any) -> Answer:
         """Send; if the answer is lost, ask for it again: the key, or that it only reads, makes that harmless."""
@@ -233,51 +240,69 @@ class RemoteBackend:
         answer = await self._insist("GET", f"{self._control}/dump", until=until)
         if answer.status != 200:
             raise BackendError(f"the database could not be read: {_said(answer)}")
-        return {
-            table: {key: tuple(values) for key, values in rows.items()} for table, rows in answer.data["dump"].items()
-        }
+        return read_dump(answer.data, self._specs)
 
     def close(self) -> None:
         """Tell the server that the session is over, in the background. Idempotent; never waits."""
-        if self._closed or self._process != os.getpid():  # a forked child's copy is not its own to close
-            return
         self._closed = True
-        goodbye = asyncio.run_coroutine_threadsafe(self._say_goodbye(), shared().loop)
+        self._leave()
+
+
+class _Goodbye:
+    """Tells a server once that a session is over, also when nobody holds the session any more."""
+
+    def __init__(
+        self, endpoint: Endpoint, key: str, control: str, seconds: float, then: Callable[[str], None] | None
+    ) -> None:
+        self._endpoint = endpoint
+        self._key = key
+        self._control = control
+        self._seconds = seconds
+        self._then = then
+        self._said = False
+        self._process = os.getpid()
+
+    def __call__(self) -> None:
+        if self._said or self._process != os.getpid():  # a forked child's copy is not its own to close
+            return
+        self._said = True
+        _staying.discard(self)
+        goodbye = asyncio.run_coroutine_threadsafe(self._say(), shared().loop)
         _goodbyes.add(goodbye)
         goodbye.add_done_callback(_goodbyes.discard)
 
-    async def _say_goodbye(self) -> None:
+    async def _say(self) -> None:
         try:
-            until = asyncio.get_running_loop().time() + min(GOODBYE, self.deadline)
-            await self.endpoint.request("DELETE", self._control, until=until)
-        except BackendError as error:
-            self.broken = self.broken or str(error)
+            with suppress(BackendError):  # a server that does not hear it ends the session by its lease
+                await self._endpoint.request(
+                    "DELETE", self._control, until=asyncio.get_running_loop().time() + self._seconds
+                )
         finally:
-            if self._on_close is not None:
-                self._on_close(self)
+            if self._then is not None:
+                self._then(self._key)
 
 
 _goodbyes: set[Future[None]] = set()
+_staying: set[_Goodbye] = set()
 os.register_at_fork(after_in_child=_goodbyes.clear)
+os.register_at_fork(after_in_child=_staying.clear)
 
 
 @atexit.register
 def _wait_for_goodbyes() -> None:
     """The shared loop's thread ends with the process: what it still has to say is said first, for a second."""
+    for leave in list(_staying):
+        leave()
     wait(list(_goodbyes), timeout=1.0)
 
 
 def _result(answer: Answer, tool: str, checked: Mapping[str, Any]) -> ToolResult:
     """The tool's answer; whatever is none is a system error."""
-    found: dict[str, Any] | None = answer.data.get("result")
-    if answer.status == 404 and found is None:
+    if answer.data.get("result") is not None:
+        return read_result(answer.data, tool, checked)
+    if answer.status == 404:
         raise BackendError("the server no longer knows this session")
-    if found is None:
-        raise BackendError(f"{tool}: {_said(answer)}")
-    try:
-        return ToolResult(not found.get("isError"), found["structuredContent"], found["content"][0]["text"], checked)
-    except (KeyError, IndexError, TypeError):
-        raise BackendError(f"{tool}: the server's answer is no tool result") from None
+    raise BackendError(f"{tool}: {_said(answer)}")
 
 
 def _said(answer: Answer) -> str:
@@ -286,10 +311,6 @@ def _said(answer: Answer) -> str:
     if isinstance(error, dict):
         error = cast("dict[str, Any]", error).get("message")
     return str(error or f"the server answered {answer.status}")[:500]
-
-
-def _values(values: list[Any] | None) -> tuple[Any, ...] | None:
-    return None if values is None else tuple(values)
 
 
 def _size(arguments: Mapping[str, Any]) -> int:

@@ -14,9 +14,11 @@ import ssl
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
 
 from tb_envs.errors import BackendError, UsageError
+from tb_envs.session.answers import read_json
 
 if TYPE_CHECKING:
     import httpx2
@@ -25,6 +27,8 @@ KEPT = 20.0
 """Seconds that an idle connection is kept: less than any server's own limit, so that none is used as it closes."""
 LARGEST = 3 * 1024 * 1024
 """Bytes of the largest body that is sent; servers refuse larger ones."""
+LONGEST = 8 * 1024 * 1024
+"""Bytes of the longest answer that is read: a server that was taken over may send without end."""
 
 
 class NotSent(BackendError):
@@ -55,7 +59,7 @@ class Endpoint:
     token: str = field(repr=False)
 
     def __post_init__(self) -> None:
-        if not self.url.startswith(("http://", "https://", "unix:/")):
+        if not _is_place(self.url):
             raise UsageError(f"{self.url!r} is no session server; write http://host:port or unix:/path/of/socket")
 
     async def request(
@@ -81,12 +85,12 @@ class Endpoint:
         Raises:
             NotSent: nothing was carried out.
             AnswerLost: it may have been carried out, or not.
-            BackendError: the deadline passed, or the answer was no JSON.
+            BackendError: the deadline passed, or the answer was too long or no JSON.
         """
         import httpx2
 
         client, base = await self._client()
-        sent = dict(headers or {})
+        sent = {"accept-encoding": "identity", **(headers or {})}  # what is packed may unpack to any length
         if control:
             sent["authorization"] = f"Bearer {self.token}"
         content = None
@@ -95,7 +99,12 @@ class Endpoint:
             content = json.dumps(body).encode()  # ASCII: whatever an agent wrote arrives as it was written
         try:
             async with asyncio.timeout_at(until):
-                response = await client.request(method, base + path, content=content, headers=sent)
+                async with client.stream(method, base + path, content=content, headers=sent) as response:
+                    received = bytearray()
+                    async for part in response.aiter_raw():
+                        received += part
+                        if len(received) > LONGEST:
+                            raise BackendError(f"{self.url} answered {method} {_shown(path)} without end")
         except TimeoutError:
             raise BackendError(f"{self.url} did not answer {method} {_shown(path)} in time") from None
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
@@ -103,10 +112,9 @@ class Endpoint:
         except httpx2.TransportError as error:
             raise AnswerLost(f"{self.url} broke off {method} {_shown(path)}: {_reason(error)}") from None
         try:
-            data: Any = json.loads(response.content) if response.content else {}
+            return Answer(response.status_code, read_json(received))
         except ValueError:
-            raise BackendError(f"{self.url} answered {method} {_shown(path)} with no JSON") from None
-        return Answer(response.status_code, cast("dict[str, Any]", data) if isinstance(data, dict) else {})
+            raise BackendError(f"{self.url} answered {method} {_shown(path)} with no JSON that can be used") from None
 
     async def _client(self) -> tuple[httpx2.AsyncClient, str]:
         clients = await _clients()
@@ -123,6 +131,17 @@ class Endpoint:
             client = clients.pop(path, None) if self.url.startswith("unix:") else None
             if client is not None and not loop.is_closed():
                 loop.call_soon_threadsafe(_close_soon, client)
+
+
+def _is_place(url: str) -> bool:
+    """Whether a server can be there: a scheme, a host, a port that exists; or the path of a socket."""
+    if url.startswith("unix:"):
+        return url.startswith("unix:/")
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and url.isprintable()
+    except ValueError:  # the port is no number of a port, or the host no address
+        return False
 
 
 def _make_client(socket_path: str) -> httpx2.AsyncClient:
