@@ -18,6 +18,7 @@ import socket
 import subprocess
 import sys
 import tarfile
+import tempfile
 import textwrap
 import threading
 import time
@@ -36,7 +37,8 @@ from services import skip_or_fail
 import tb_envs
 import tb_envs.session.docker as docker_backend
 from tb_envs.cli import main as tbx
-from tb_envs.containers.container import FOLDERS, OWNER
+from tb_envs.containers import prune
+from tb_envs.containers.container import FOLDERS, OWNER, remove_folder, socket_folder
 from tb_envs.containers.engine import LABEL, OWNED, engine
 from tb_envs.containers.images import SCRATCH, build_image, find_image
 from tb_envs.containers.interpreter import pack_python
@@ -45,7 +47,7 @@ from tb_envs.containers.owner import is_dead, owner
 from tb_envs.containers.placed import pack, unpack
 from tb_envs.containers.pool import Pool, make_pool
 from tb_envs.containers.proof import facts
-from tb_envs.containers.prune import clear, leftovers
+from tb_envs.containers.prune import Leftover, clear, leftovers
 from tb_envs.containers.server import LEASE, MANIFEST, SEED, SOCKET, TOKEN
 from tb_envs.containers.source import Source, closure, source_of
 from tb_envs.errors import BackendError, UsageError
@@ -373,6 +375,44 @@ def test_an_owner_is_dead_only_if_that_is_certain() -> None:
         assert not is_dead(living), living
 
 
+def test_a_folder_elsewhere_is_noted_and_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    elsewhere = Path(tempfile.mkdtemp(prefix="tbx", dir="/tmp"))  # pytest's own is too long for a socket
+    long = tmp_path / ("x" * 80)
+    for folder in (tmp_path / "tmp", long):
+        folder.mkdir()
+    boot, namespace, process, started = owner().split("/")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+    monkeypatch.setattr(prune, "engine", Empty)
+    try:
+        kept, left = (socket_folder(str(elsewhere)) for _ in range(2))
+        with pytest.raises(UsageError, match="too long"):
+            socket_folder(str(long))
+        assert not [*long.iterdir()] and leftovers() == []
+        note = tmp_path / "tmp" / left.name
+        for folder in (left, note):
+            (folder / OWNER).write_text(f"{boot}/{namespace}/{process}/{int(started) + 1}")
+        assert [item.name for item in leftovers()] == [str(left), str(note)]
+        (left / OWNER).write_text(owner())
+        assert [item.name for item in leftovers()] == [str(note)], "a living owner's is not touched, whatever is noted"
+        clear([Leftover("folder", str(left), "", ""), *leftovers()])
+        assert not left.exists() and not note.exists() and kept.exists()
+        remove_folder(kept)
+        assert not [*elsewhere.iterdir()] and not [*(tmp_path / "tmp").iterdir()]
+    finally:
+        shutil.rmtree(elsewhere)
+
+
+class Empty:
+    """An engine that has nothing."""
+
+    @property
+    def api(self) -> Empty:
+        return self
+
+    def containers(self, **filters: Any) -> list[Any]:
+        return []
+
+
 def test_make_runs_every_test_that_needs_an_engine() -> None:
     [recipe] = [line for line in (ROOT / "Makefile").read_text().splitlines() if "-m containers" in line]
     marked = [path.name for path in Path(__file__).parent.glob("*.py") if "mark.containers" in path.read_text("utf-8")]
@@ -640,6 +680,31 @@ def test_a_killed_trainer_leaves_no_container(images: dict[str, str]) -> None:
     assert {item.kind for item in left} == {"folder"}, "what the next owner, or `tbx prune`, clears away"
     clear(left)
     assert not [item for item in left if Path(item.name).exists()]
+
+
+@needs_engine
+def test_a_container_that_refuses_after_an_episode_is_replaced(evil: Source) -> None:
+    """What was taken over may say that it has another version; that ends no training."""
+    code = """
+        from tb_envs.containers import plain_http, server
+        def refuse(self, asked):
+            raise plain_http.Refused(409, "another version")
+        server.Server._open = refuse
+        found = True
+    """
+
+    async def play() -> None:
+        options = {"pool": 1, "lease": 21.0}
+        first = await open_docker(get_task(TASK), options)
+        assert isinstance(first, DockerBackend)
+        assert found(await first.call("end_conversation", attack(code)))
+        first.close()
+        second = await open_docker(get_task(TASK), options)
+        assert isinstance(second, DockerBackend) and second.container is not first.container
+        assert (await second.call("get_time", {})).ok
+        second.close()
+
+    asyncio.run(play())
 
 
 @needs_engine

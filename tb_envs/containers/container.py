@@ -29,6 +29,8 @@ POLL = 0.004
 FOLDERS = "tbx-containers-"
 """Beginning of the names of folders that hold sockets; a file `OWNER` in each says whose it is."""
 OWNER = "owner"
+PLACE = "place"
+"""File in a folder of that name in the system's temporary one: where the folder is, if it was asked for elsewhere."""
 
 
 def hardened(options: ContainerOptions, folder: str) -> dict[str, Any]:
@@ -59,13 +61,30 @@ def hardened(options: ContainerOptions, folder: str) -> dict[str, Any]:
 
 
 def socket_folder(place: str) -> Path:
-    """A new folder that only this user can enter, with the owner's name in it, for the sockets of one pool."""
-    folder = Path(tempfile.mkdtemp(prefix=FOLDERS, dir=place or None))
+    """A new folder that only this user can enter, with the owner's name in it, for the sockets of one pool.
+
+    One elsewhere than in the system's temporary folder is noted there, so that it is found when its owner is dead.
+    """
+    folder = Path(tempfile.mkdtemp(prefix=FOLDERS, dir=place or None)).resolve()
+    if (note := _note(folder)) != folder:
+        note.mkdir(mode=0o700)
+        (note / PLACE).write_text(str(folder))
+        (note / OWNER).write_text(owner())
     (folder / OWNER).write_text(owner())
     if len(str(folder)) > 80:
-        shutil.rmtree(folder)
+        remove_folder(folder)
         raise UsageError(f"{folder} is too long for a socket's path; name a shorter one: option 'folder'")
     return folder
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove it, and what was noted of it."""
+    for path in (folder, _note(folder)):
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _note(folder: Path) -> Path:
+    return Path(tempfile.gettempdir()).resolve() / folder.name
 
 
 class Container:

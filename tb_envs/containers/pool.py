@@ -11,14 +11,13 @@ import asyncio
 import atexit
 import contextlib
 import os
-import shutil
 import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from tb_envs.containers.container import Container, socket_folder
+from tb_envs.containers.container import Container, remove_folder, socket_folder
 from tb_envs.containers.options import ContainerOptions
 from tb_envs.containers.prune import clear, leftovers
 from tb_envs.errors import BackendError
@@ -168,7 +167,7 @@ class Pool:
                 if place.set_running_or_notify_cancel():
                     place.set_exception(BackendError("this pool of containers is closed"))
         self._workers.shutdown(wait=False)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        remove_folder(self.folder)
 
     def disown(self) -> None:
         """In a forked child: forget it all; nothing of the parent's ends by that."""

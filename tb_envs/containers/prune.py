@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tb_envs.containers.container import FOLDERS, OWNER
+from tb_envs.containers.container import FOLDERS, OWNER, PLACE
 from tb_envs.containers.engine import OWNED, engine, gone_is_fine, in_words
 from tb_envs.containers.owner import is_dead
 
@@ -43,15 +43,32 @@ def leftovers() -> list[Leftover]:
         if is_dead(owner):
             found.append(Leftover("container", item["Id"], owner, item["State"]))
     for folder in sorted(Path(tempfile.gettempdir()).glob(f"{FOLDERS}*")):
-        try:
-            if folder.is_symlink() or folder.stat().st_uid != os.getuid():
-                continue
-            owner = (folder / OWNER).read_text()
-        except OSError:
-            continue
-        if is_dead(owner):
+        owner = _owner_of(folder)
+        if owner and is_dead(owner):
+            place = _place_of(folder)
+            if place is not None and _owner_of(place) == owner:
+                found.append(Leftover("folder", str(place), owner, ""))
             found.append(Leftover("folder", str(folder), owner, ""))
     return found
+
+
+def _owner_of(folder: Path) -> str:
+    """The owner of a folder of sockets, if the folder is this user's; empty if it is not, or is none."""
+    try:
+        if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+            return ""
+        return (folder / OWNER).read_text()
+    except OSError:
+        return ""
+
+
+def _place_of(note: Path) -> Path | None:
+    """The folder that a note is about."""
+    try:
+        place = Path((note / PLACE).read_text())
+    except OSError:
+        return None
+    return place if place.name == note.name else None
 
 
 def clear(items: Iterable[Leftover]) -> None:
