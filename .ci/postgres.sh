@@ -1,24 +1,37 @@
 #!/usr/bin/env bash
-# A PostgreSQL server for as long as a command runs: .ci/postgres.sh COMMAND ...
-# A server that TB_POSTGRES_URL names is used and left as it is. Otherwise one is installed where it is missing and
-# started here on a socket in a folder of its own, reachable by no network, as a user that is not root. It ends by its
-# own process id; when this script is ended, the server and all of the command end too. Nothing is kept, so nothing is
-# written through to the disk.
+# A PostgreSQL server for as long as a command runs: .ci/postgres.sh [--install] COMMAND ...
+# A server that TB_POSTGRES_URL names is used and left as it is. Otherwise one is started here on a socket in a folder of
+# its own, reachable by no network, as a user that is not root. Where none is installed, Debian's is with --install or
+# CI=true, and else it is said what is missing. The server ends by its own process id; when this script is ended, the
+# server and all of the command end too, by force after some seconds. Nothing is kept, so nothing is written through to
+# the disk.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
+install=${CI:-}
+if [ "${1:-}" = --install ]; then install=true; shift; fi
+[ $# -gt 0 ] || { echo "say which command: .ci/postgres.sh [--install] COMMAND ..." >&2; exit 2; }
 
 if [ -n "${TB_POSTGRES_URL:-}" ]; then
   echo "PostgreSQL as TB_POSTGRES_URL says"
   exec "$@"
 fi
 programs() { find /usr/lib/postgresql -mindepth 2 -maxdepth 2 -name bin 2>/dev/null | sort -V | tail -1; }
-[ -n "$(programs)" ] || "$here/apt.sh" postgresql
+if [ -z "$(programs)" ]; then
+  if [ "$install" != true ]; then
+    echo "no PostgreSQL in /usr/lib/postgresql: set TB_POSTGRES_URL to a server, install Debian's postgresql, or let" \
+      "this script do that, as root: .ci/postgres.sh --install COMMAND ..." >&2
+    exit 1
+  fi
+  "$here/apt.sh" postgresql
+fi
 bin=$(programs)
+alive() { kill -0 "$1" 2>/dev/null || [ -e "/proc/$1" ]; }  # another user's process cannot be signalled, but is seen
 
 place=/tmp  # copying a database is file work: in memory where there are 4 GiB of it
 [ "$(df --output=avail -k /dev/shm 2>/dev/null | tail -1)" -gt 4194304 ] 2>/dev/null && place=/dev/shm
 for old in "$place"/tbx-postgres.*; do  # what a run that was killed has left
-  if [ -f "$old/run" ] && ! kill -0 "$(cat "$old/run")" 2>/dev/null; then rm -rf "$old"; fi
+  [ "$(id -u)" = 0 ] || [ -O "$old" ] || continue
+  if [ -f "$old/run" ] && ! alive "$(cat "$old/run")"; then rm -rf "$old"; fi
 done
 work=$(mktemp -d "$place/tbx-postgres.XXXXXX")
 echo $$ >"$work/run"
@@ -37,10 +50,20 @@ server=$!
 cd "$OLDPWD"
 
 command=
+gone() {  # whether a process, or with a minus a group, has ended within so many tenths of a second
+  for _ in $(seq "$2"); do kill -0 -- "$1" 2>/dev/null || return 0; sleep 0.1; done
+  return 1
+}
 stop() {
   trap - EXIT INT TERM HUP
-  [ -z "$command" ] || kill -TERM -- "-$command" 2>/dev/null || true
+  if [ -n "$command" ] && kill -TERM -- "-$command" 2>/dev/null; then
+    gone "-$command" 50 || kill -KILL -- "-$command" 2>/dev/null || true
+  fi
   kill -INT "$server" 2>/dev/null || true
+  if ! gone "$server" 50; then  # stuck: with its children, which would outlive it
+    # shellcheck disable=SC2046
+    kill -KILL $(cat "/proc/$server/task/$server/children" 2>/dev/null) "$server" 2>/dev/null || true
+  fi
   wait "$server" 2>/dev/null || true
   rm -rf "$work"
 }
