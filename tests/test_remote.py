@@ -29,6 +29,7 @@ from tb_envs.errors import BackendError, UsageError
 from tb_envs.mcp.hub import Rules
 from tb_envs.mcp.serve import Options, Served, running
 from tb_envs.openai_client import ask
+from tb_envs.session import fleet as fleets
 from tb_envs.session.fleet import fleet_of
 from tb_envs.session.remote import RemoteBackend, connect, open_remote
 from tb_envs.session.wire import Endpoint
@@ -273,6 +274,57 @@ def test_a_full_fleet_is_waited_for(token: str) -> None:
     asyncio.run(body())
 
 
+def test_one_server_of_a_fleet_does_not_stop_the_others(token: str) -> None:
+    """One hangs, one has another token: sessions open elsewhere, and soon."""
+
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    async def body() -> None:
+        hung = await asyncio.start_server(silent, "127.0.0.1", 0)
+        async with hung, running(Options(token="another-token")) as other, running(Options(token=token)) as server:
+            url = f"http://127.0.0.1:{hung.sockets[0].getsockname()[1]}"
+            fleet = settings(url, other.url, server.url, deadline=3)
+            episode = Episode(fleet)
+            with pytest.warns(RuntimeWarning, match="left out: .* refuses the token"):
+                await episode.reset(TASK)
+            assert not episode.outcome and _of(episode).endpoint.url == server.url
+            hosts = fleet_of((url, other.url, server.url), token).hosts
+            assert [host.failures for host in hosts] == [1, 0, 0]
+            assert hosts[0].until - time.monotonic() > 1  # it costs the next ones nothing
+            began = time.monotonic()
+            for _ in range(3):
+                await episode.reset(TASK)
+                assert _of(episode).endpoint.url == server.url
+            assert time.monotonic() - began < 1
+            with pytest.raises(UsageError, match="refuses the token"):
+                await Episode(settings(other.url)).reset(TASK)
+            episode.close()
+
+    asyncio.run(body())
+
+
+def test_a_session_is_renewed_while_it_is_held_and_closed_when_it_is_dropped(
+    token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fleets, "RENEWED", 0.1)
+
+    async def body() -> None:
+        async with running(Options(token=token, rules=Rules(lease=0.5))) as server:
+            episode = Episode(settings(server.url))
+            await episode.reset(TASK)
+            await asyncio.sleep(1.0)  # an agent that thinks for longer than the lease
+            await episode.call("get_time")
+            assert not episode.outcome and server.hub.live == 1
+            del episode
+            gc.collect()
+            await settled(lambda: not server.hub.live)
+            assert server.hub.metrics.ended == {"deleted": 1}
+
+    asyncio.run(body())
+
+
 def test_wrong_settings_are_told(token: str, monkeypatch: pytest.MonkeyPatch) -> None:
     task = get_task(TASK)
 
@@ -283,6 +335,8 @@ def test_wrong_settings_are_told(token: str, monkeypatch: pytest.MonkeyPatch) ->
                 ({"urls": [server.url], "speed": 3}, "unknown option 'speed'.*urls, token_env, deadline"),
                 ({"urls": [server.url], "token_env": "NOT_SET"}, "environment variable NOT_SET"),
                 ({"urls": ["localhost:80"]}, "write http://host:port"),
+                ({"urls": ["http://127.0.0.1:abc"]}, "write http://host:port"),
+                ({"urls": [server.url, "http://127.0.0.1:99999"]}, "write http://host:port"),
                 ({"urls": [server.url], "deadline": -1}, "number of seconds"),
             ):
                 with pytest.raises(UsageError, match=words):
