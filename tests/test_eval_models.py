@@ -22,6 +22,7 @@ from tb_envs.episode import Episode
 from tb_envs.errors import UsageError
 from tb_envs.evaluation.chat import CUT
 from tb_envs.evaluation.pacing import LONGEST_HOLD, Gate
+from tb_envs.evaluation.report.episodes import steps
 from tb_envs.evaluation.rows import read_rows
 from tb_envs.evaluation.running import Running
 from tb_envs.openai_client import Answer, RequestFailed, ask, close_clients
@@ -178,6 +179,7 @@ def test_a_model_that_only_refuses_has_refused(odd: Odd, tmp_path: Path) -> None
     row = row_of(odd, tmp_path / "c", chosen({**said(None), "refusal": "I can't help with that."}))
     assert (row["outcome"], row["ended_by"], row["malformed"]) == ("failure", "refused", 0)
     assert row["wrote"] == [{"message": 1, "text": "I can't help with that."}]
+    assert steps(row)[-1] == {"k": "notice", "t": "I can't help with that."}, "the report shows it"
     row = row_of(odd, tmp_path / "says", chosen({**said("Hello."), "refusal": "No."}))
     assert row["ended_by"] == "agent", "it said something"
 

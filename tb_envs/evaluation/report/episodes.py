@@ -79,6 +79,8 @@ def steps(row: Row) -> list[Shown]:
                 step |= {"r": content, "ok": bool(event and event["ok"])} | ({"n": event["call"]} if event else {})
             case _:
                 out.append({"k": "notice", "t": content})
+    if last := unread.get(len(row["messages"])):  # the words of a refusal, or of a server that ended the attempt
+        out.append({"k": "notice", "t": last})
     return out + [_judged(event) for event in row["log"] if event["kind"] == "judged"]
 
 
