@@ -343,6 +343,8 @@ def test_importing_the_package_loads_none_of_it() -> None:
         (["serve", "--http", "here"], "HOST:PORT, such as 127.0.0.1:8765"),
         (["serve", "--token-env", "NOT_SET"], "must hold a token of at least 16 characters"),
         (["serve", "--http", "192.0.2.1:80"], "cannot listen on 192.0.2.1:80"),
+        (["serve", "--user", "strict"], "--user is NAME=JSON"),
+        (["serve", "--judge", 'fair={"kind": "llm", "modle": "m"}'], "unknown"),
         (["mcp", "hotel/nothing/1"], "near matches"),
     ],
 )

@@ -47,7 +47,7 @@ def main(argv: list[str]) -> int:
     )
     parser.add_argument(
         "--lease",
-        type=whole(1),
+        type=whole(30),
         default=120,
         metavar="SECONDS",
         help="a trainer's session (mode backend) that nobody renews ends then (default: 120)",
