@@ -25,7 +25,7 @@ def missing() -> str:
     """Why no server can be had on this machine; empty if one can."""
     if os.environ.get("TB_POSTGRES_URL") or _programs() is not None:
         return ""
-    return "no PostgreSQL: set TB_POSTGRES_URL, or install Debian's `postgresql`, or run `.ci/postgres.sh --install pytest ...`"
+    return "no PostgreSQL: set TB_POSTGRES_URL, install Debian's `postgresql`, or run `.ci/postgres.sh --install ...`"
 
 
 def url_or_skip() -> str:

@@ -156,7 +156,7 @@ class Server:
         try:
             self._run(f'ALTER DATABASE "{built}" WITH ALLOW_CONNECTIONS false')
             self._run(f'ALTER DATABASE "{built}" RENAME TO "{name}"')
-        except errors.DuplicateDatabase:  # made meanwhile by a process whose URL names another database
+        except (errors.DuplicateDatabase, errors.UniqueViolation):  # made meanwhile, from another database
             self.drop(built)
         except psycopg.Error as error:
             raise self._told(error) from error
