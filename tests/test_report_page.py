@@ -698,7 +698,10 @@ def test_a_view_is_ended_by_an_interrupt(reports: Reports) -> None:
         with urllib.request.urlopen(told["url"], timeout=20) as answer:
             assert b"Evaluation: after" in answer.read()
         process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 0
+        try:
+            assert process.wait(20) == 0
+        finally:
+            process.kill()
 
 
 def _ask(port: int, path: str, method: str = "GET", host: str = "") -> tuple[int, Any, bytes]:
