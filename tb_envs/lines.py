@@ -1,7 +1,8 @@
 """A file of JSON lines that only grows, and outlives whoever writes it: recordings of customers, answers of judges.
 
 A line is appended by one ``write``; a process that is killed inside that call leaves a line without an end, which the
-next writer closes and readers pass over. Refuses to lock: lines of several writers stand side by side, whole.
+next writer closes and readers pass over. `append_line` locks nothing: lines of several writers stand side by side,
+whole. Files that have one writer take `hold_alone`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,19 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
+
+
+def hold_alone(file: int) -> bool:
+    """Hold an open file alone until it is closed or the process ends, however it ends; False if another holds it."""
+    try:
+        import fcntl
+    except ImportError:  # a system without advisory locks
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def append_line(path: Path, row: Mapping[str, Any]) -> None:

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -80,3 +81,11 @@ def _stop(server: subprocess.Popen[bytes], folder: Path) -> None:
     server.send_signal(2)  # SIGINT: end all connections, then end
     server.wait(30)
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def until(condition: Callable[[], bool], seconds: float = 20) -> None:
+    """Wait for something that a server does in its own time."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.02)

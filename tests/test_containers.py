@@ -183,8 +183,7 @@ def test_pages_are_compared_alike_with_and_without_numpy(domain: str) -> None:
 
 def test_libraries_with_shared_objects_of_their_own_are_packed_once(tmp_path: Path) -> None:
     """NumPy brings some that its modules find by paths with dots in them."""
-    if not shutil.which("ldd"):
-        pytest.skip("an image of this machine's Python needs ldd")
+    skip_or_fail("" if shutil.which("ldd") else "an image of this machine's Python needs ldd")
     with (tmp_path / "python.tar").open("w+b") as archive:
         environment = pack_python(archive, closure(("numpy",)))
         archive.seek(0)

@@ -8,14 +8,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, cast
 
 import psycopg
 import pytest
-from postgres_server import url_or_skip
+from postgres_server import until, url_or_skip
 from sqlalchemy import bindparam, func, select
 
 from tb_envs.agents import BUILT_IN, make_agent, script_agent
@@ -53,13 +51,6 @@ def databases(url: str) -> set[str]:
     with psycopg.connect(url) as connection:
         rows = connection.execute("SELECT datname FROM pg_database WHERE datname ~ '^tbx_(slot|build)_'").fetchall()
     return {name for (name,) in rows}
-
-
-def until(condition: Callable[[], bool], seconds: float = 20) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
 
 
 # -- as with SQLite

@@ -7,14 +7,13 @@ import select
 import struct
 import subprocess
 import sys
-import time
 import traceback
 from collections.abc import Callable
 from typing import Any
 
 import psycopg
 import pytest
-from postgres_server import url_or_skip
+from postgres_server import until, url_or_skip
 from psycopg.conninfo import make_conninfo
 
 from tb_envs.actions import call
@@ -47,13 +46,6 @@ def named(url: str, like: str) -> set[str]:
     with psycopg.connect(url) as connection:
         rows = connection.execute("SELECT datname FROM pg_database WHERE datname ~ %s", [like]).fetchall()
     return {name for (name,) in rows}
-
-
-def until(condition: Callable[[], bool], seconds: float = 20) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
 
 
 def backend_of(env: ThinkingBoxEnv) -> Any:

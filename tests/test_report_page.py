@@ -1,7 +1,7 @@
 """The report on campaigns: it says what the rows say, all of it can be read in a browser, and nothing in it acts.
 
-The browser is Debian's Chromium, driven by Playwright. Where it is missing the tests that need it are skipped, and fail
-if CI or TB_NEED_BROWSER is set. Pictures go to $CI_ARTEFACTS, or to build/artefacts.
+The browser is Debian's Chromium, driven by Playwright. Where there is none its tests are skipped, and in CI
+they fail. Pictures go to $CI_ARTEFACTS, or to build/artefacts.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from campaign_parts import UnevenPlayer, dev_tasks, make_campaign, rows_of
+from services import skip_or_fail
 
 from tb_envs.cli import main as tbx
 from tb_envs.cli.compare import compare_folders
@@ -42,7 +43,6 @@ HOSTILE = (
     "</script></textarea><script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>"
     "<svg/onload=window.hacked=1> &lt;b&gt; {{7*7}} ${7*7} \u2028\u202e ]]> <!-- "
 )
-NEEDED = bool(os.environ.get("CI") or os.environ.get("TB_NEED_BROWSER"))
 
 
 class Reports(NamedTuple):
@@ -280,14 +280,10 @@ def test_a_band_ends_where_a_number_is_missing() -> None:
 @pytest.fixture(scope="module")
 def chromium(reports: Reports) -> Iterator[Any]:
     """A browser; the test fails or is skipped, by the environment, if there is none."""
+    from playwright.sync_api import sync_playwright
+
     found = shutil.which("chromium") or shutil.which("chromium-browser")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        sync_playwright = None
-    if not found or sync_playwright is None:
-        reason = "needs Debian's package chromium" if not found else "needs the Python package playwright"
-        pytest.fail(reason) if NEEDED else pytest.skip(reason)
+    skip_or_fail("" if found else "no browser: it needs Debian's package chromium")
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox"] if os.geteuid() == 0 else [])
         yield browser

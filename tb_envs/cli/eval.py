@@ -12,7 +12,6 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +21,11 @@ from tb_envs.cli.eval_options import RUNS, eval_parser, folder_name, task_ids
 from tb_envs.cli.parser import Namespace
 from tb_envs.cli.screen import Screen, count_of, percent, print_json, screen
 from tb_envs.errors import UsageError
-from tb_envs.evaluation.manifest import build_manifest, open_folder
+from tb_envs.evaluation.manifest import open_folder
 from tb_envs.evaluation.pacing import Breaker, CampaignStopped
-from tb_envs.evaluation.planning import left_out, model_names, with_files
+from tb_envs.evaluation.planning import Plan, make_plan
 from tb_envs.evaluation.players import ModelPlayer
-from tb_envs.evaluation.prices import Prices, read_prices
+from tb_envs.evaluation.prices import read_prices
 from tb_envs.evaluation.rows import FILE, RowNotKept, read_rows
 from tb_envs.evaluation.runner import Campaign, run_campaign
 from tb_envs.evaluation.running import Running
@@ -72,18 +71,6 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-@dataclass
-class Plan:
-    """What a command line comes to."""
-
-    folder: Path
-    tasks: list[str]
-    excluded: dict[str, str]
-    settings: Settings
-    prices: Prices | None
-    manifest: dict[str, Any]
-
-
 def _asked(args: Namespace) -> Asked:
     base_url = args.base_url
     if args.model and not base_url and not on_this_machine(args.model):
@@ -111,25 +98,16 @@ def _plan(args: Namespace, asked: Asked, folder: Path) -> Plan:
         faults=args.faults or None,
         knobs=args.knobs,
     )
-    agent = describe(asked)
-    prices = read_prices(args.prices) if args.prices else None
-    tasks = [get_task(task_id, settings.knobs) for task_id in task_ids(args)]
-    excluded = left_out(tasks, settings)
-    played = [task for task in tasks if task.id not in excluded]
-    if not played:
-        raise UsageError(f"none of the {len(tasks)} tasks can be played: {'; '.join(sorted(set(excluded.values())))}")
-    manifest = build_manifest(
-        agent=agent,
-        tasks=played,
+    return make_plan(
+        folder,
+        describe(asked),
+        [get_task(task_id, settings.knobs) for task_id in task_ids(args)],
         attempts=args.attempts,
         seed=args.seed,
         settings=settings,
-        context=args.context.to_json(),
-        prices=prices.to_json() if prices else None,
-        excluded=excluded,
+        context=args.context,
+        prices=read_prices(args.prices) if args.prices else None,
     )
-    ids = [task.id for task in played]
-    return Plan(folder, ids, excluded, with_files(settings, folder), prices, manifest)
 
 
 # -- running
@@ -137,11 +115,6 @@ def _plan(args: Namespace, asked: Asked, folder: Path) -> Plan:
 
 async def _run(args: Namespace, asked: Asked, plan: Plan, running: Running) -> None:
     breaker = Breaker(args.max_errors, len(plan.tasks))
-    models = {"agent": asked.model, **model_names(plan.settings)}
-
-    def price(part: str, tokens: Mapping[str, int] | None) -> float | None:
-        return plan.prices.cost(models[part], tokens) if plan.prices else None
-
     player = open_player(asked, concurrency=args.concurrency, breaker=breaker)
     if isinstance(player, ModelPlayer):
         running.notice = player.notice
@@ -152,7 +125,7 @@ async def _run(args: Namespace, asked: Asked, plan: Plan, running: Running) -> N
         player=player,
         settings=plan.settings,
         breaker=breaker,
-        price=price,
+        price=lambda part, tokens: plan.price(part, asked.model, tokens),
         seed=args.seed,
         context=args.context,
         concurrency=args.concurrency,

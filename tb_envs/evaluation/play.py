@@ -1,7 +1,7 @@
 """A campaign from Python: an agent plays tasks into a folder, as ``tbx eval`` does from the command line.
 
-For built-in agents, Python functions and players of your own. Refuses what the command refuses: another campaign's
-folder, and rows of other settings.
+For built-in agents and Python functions. Refuses what the command refuses: another campaign's folder, and rows of other
+settings; and leaves out what it leaves out, tasks that need a judge where none is given.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tb_envs.evaluation.manifest import build_manifest, open_folder
+from tb_envs.evaluation.context import ContextRule
+from tb_envs.evaluation.manifest import open_folder
 from tb_envs.evaluation.pacing import Breaker
+from tb_envs.evaluation.planning import make_plan
 from tb_envs.evaluation.runner import Campaign, run_campaign
 from tb_envs.evaluation.running import Running
 from tb_envs.evaluation.seating import Asked, describe, open_player
@@ -52,42 +54,32 @@ def play_campaign(
         UsageError: the folder holds another campaign, or there is no such agent or task.
         CampaignStopped: too many failures in a row; what was finished is kept.
     """
-    settings, place, asked = settings or Settings(), Path(folder), Asked(agent=agent)
-    manifest = build_manifest(
-        agent=describe(asked),
-        tasks=[get_task(task_id, settings.knobs) for task_id in tasks],
-        attempts=attempts,
-        seed=seed,
-        settings=settings,
-        context=asked.context.to_json(),
+    asked, context = Asked(agent=agent), ContextRule()
+    settings = settings or Settings()
+    found = [get_task(task_id, settings.knobs) for task_id in tasks]
+    plan = make_plan(
+        Path(folder), describe(asked), found, attempts=attempts, seed=seed, settings=settings, context=context
     )
-    open_folder(place, manifest)
-    running = Running(len(tasks) * attempts)
+    open_folder(plan.folder, plan.manifest)
+    running = Running(len(plan.tasks) * attempts)
     running.on_change = on_row
-    asyncio.run(_play(place, asked, tasks, attempts, seed, settings, concurrency, running))
+
+    async def play() -> None:
+        breaker = Breaker(MAX_ERRORS, len(plan.tasks))  # belongs to the loop that it is made in
+        player = open_player(asked, concurrency=concurrency, breaker=breaker)
+        campaign = Campaign(
+            folder=plan.folder,
+            tasks=plan.tasks,
+            attempts=attempts,
+            player=player,
+            settings=plan.settings,
+            breaker=breaker,
+            price=lambda part, tokens: plan.price(part, "", tokens),
+            seed=seed,
+            context=context,
+            concurrency=concurrency,
+        )
+        await run_campaign(campaign, running)
+
+    asyncio.run(play())
     return running
-
-
-async def _play(
-    folder: Path,
-    asked: Asked,
-    tasks: Sequence[str],
-    attempts: int,
-    seed: int,
-    settings: Settings,
-    concurrency: int,
-    running: Running,
-) -> None:
-    breaker = Breaker(MAX_ERRORS, len(tasks))  # belongs to the loop it is made in
-    campaign = Campaign(
-        folder=folder,
-        tasks=tasks,
-        attempts=attempts,
-        player=open_player(asked, concurrency=concurrency, breaker=breaker),
-        settings=settings,
-        breaker=breaker,
-        price=lambda part, tokens: None,
-        seed=seed,
-        concurrency=concurrency,
-    )
-    await run_campaign(campaign, running)

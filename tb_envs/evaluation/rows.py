@@ -23,6 +23,7 @@ from tb_envs.errors import ThinkingBoxError, UsageError
 from tb_envs.evaluation.meter import Meter
 from tb_envs.evaluation.row_form import CHANGED, read_form
 from tb_envs.grading.verdict import GRADER
+from tb_envs.lines import hold_alone
 from tb_envs.trace import episode_record
 
 VERSION = 1
@@ -154,7 +155,8 @@ class Appender:
         self._synced = time.monotonic()
         self._failed = ""
         try:
-            _lock(self._file, path)
+            if not hold_alone(self._file):
+                raise UsageError(f"another process is writing {path}; wait for it, or name another --out")
             self.cut = self._cut_torn_line()
         except BaseException:
             os.close(self._file)
@@ -212,18 +214,6 @@ class Appender:
                 self.sync()
             os.close(self._file)
             self._file = -1
-
-
-def _lock(file: int, path: Path) -> None:
-    """Hold the file alone until it is closed or the process ends, however it ends."""
-    try:
-        import fcntl
-    except ImportError:  # a system without advisory locks
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise UsageError(f"another process is writing {path}; wait for it, or name another --out") from None
 
 
 def _whole_bytes(path: Path) -> int:

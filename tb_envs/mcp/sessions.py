@@ -12,6 +12,7 @@ import asyncio
 import json
 import secrets
 import time
+from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Coroutine, Mapping
 from typing import Any, TypeVar
@@ -45,7 +46,7 @@ def _customer_tool() -> Tool:
         Args:
             text: your words.
         """
-        raise NotImplementedError("it is answered by the episode")
+        raise RuntimeError("an episode's session answers this tool itself")
 
     return make_tool(say_to_customer, "session")
 
@@ -58,7 +59,7 @@ class KeyMisused(Exception):
     """A key was sent with another call than before."""
 
 
-class Session:
+class Session(ABC):
     """What both kinds share: an id that cannot be guessed, one call at a time, deadlines, answers given again.
 
     Attributes:
@@ -129,8 +130,9 @@ class Session:
             self._metrics.called("ok" if result.ok else "error", time.perf_counter() - began)
             return result
 
+    @abstractmethod
     async def _call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
-        raise NotImplementedError
+        """Carry a call out, once, with the session's lock held."""
 
     async def _in_time(self, step: Coroutine[Any, Any, T]) -> T:
         """A step that ends by the deadline, whether or not it suspends; one that does not breaks the session."""
@@ -144,18 +146,18 @@ class Session:
             self.broken = str(error)
             raise
 
+    @abstractmethod
     def changes(self) -> list[RowChange]:
         """The journal so far."""
-        raise NotImplementedError
 
+    @abstractmethod
     def dump(self) -> Dump:
         """The whole database."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def waits(self) -> bool:
         """Whether reading the database waits for another process."""
-        raise NotImplementedError
 
     async def dump_aside(self) -> Dump:
         """The whole database; the event loop does not wait for it."""
@@ -167,9 +169,9 @@ class Session:
         idle = round(time.monotonic() - self.used, 1)
         return {"id": self.id, "task_id": self.task.id, "mode": self.mode, "over": self.over, "idle_seconds": idle}
 
+    @abstractmethod
     def close(self) -> None:
         """Free everything. Idempotent."""
-        raise NotImplementedError
 
 
 def _heard(task: asyncio.Task[ToolResult]) -> None:

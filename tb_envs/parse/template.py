@@ -9,20 +9,19 @@ from typing import Any, cast
 
 from tb_envs.errors import UsageError
 
-CHATML = """\
+_RESULT = """\
 {%- for message in messages %}
 {%- if message.role == 'tool' %}
 {%- if loop.first or messages[loop.index0 - 1].role != 'tool' %}{{- '<|im_start|>user' }}{%- endif %}
 {{- '\\n<tool_response>\\n' + message.content + '\\n</tool_response>' }}
 {%- if loop.last or messages[loop.index0 + 1].role != 'tool' %}{{- '<|im_end|>\\n' }}{%- endif %}
 {%- else %}
-{{- '<|im_start|>' + message.role + '\\n' + (message.content or '') }}
-{%- if message.role == 'system' and tools %}
-{{- '\\n\\n# Tools\\n\\nTo call a tool, write a JSON object with its name and arguments between tags:\\n' }}
+"""
+_HOW = """\
+# Tools\\n\\nTo call a tool, write a JSON object with its name and arguments between tags:\\n' }}
 {{- '<tool_call>\\n{"name": <name>, "arguments": <object>}\\n</tool_call>\\n<tools>' }}
-{%- for tool in tools %}{{- '\\n' + (tool | tojson) }}{%- endfor %}
-{{- '\\n</tools>' }}
-{%- endif %}
+"""
+_CALLS = """\
 {%- for call in message.tool_calls or [] %}
 {{- '\\n' if message.content or not loop.first else '' }}
 {{- '<tool_call>\\n{"name": "' + call.function.name + '", "arguments": ' }}
@@ -33,20 +32,32 @@ CHATML = """\
 {%- endif %}
 {%- endfor %}
 {%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{%- endif %}"""
+
+CHATML = (
+    _RESULT
+    + """\
+{{- '<|im_start|>' + message.role + '\\n' + (message.content or '') }}
+{%- if message.role == 'system' and tools %}
+{{- '\\n\\n"""
+    + _HOW
+    + """\
+{%- for tool in tools %}{{- '\\n' + (tool | tojson) }}{%- endfor %}
+{{- '\\n</tools>' }}
+{%- endif %}
+"""
+    + _CALLS
+)
 """ChatML with every tool's whole definition behind the instructions, and additive: what follows a message never changes
 how it was rendered."""
 
-SIGNATURES = """\
-{%- for message in messages %}
-{%- if message.role == 'tool' %}
-{%- if loop.first or messages[loop.index0 - 1].role != 'tool' %}{{- '<|im_start|>user' }}{%- endif %}
-{{- '\\n<tool_response>\\n' + message.content + '\\n</tool_response>' }}
-{%- if loop.last or messages[loop.index0 + 1].role != 'tool' %}{{- '<|im_end|>\\n' }}{%- endif %}
-{%- else %}
+SIGNATURES = (
+    _RESULT
+    + """\
 {{- '<|im_start|>' + message.role + '\\n' }}
 {%- if message.role == 'system' and tools %}
-{{- '# Tools\\n\\nTo call a tool, write a JSON object with its name and arguments between tags:\\n' }}
-{{- '<tool_call>\\n{"name": <name>, "arguments": <object>}\\n</tool_call>\\n<tools>' }}
+{{- '"""
+    + _HOW
+    + """\
 {%- for tool in tools %}
 {%- set parameters = tool.function.parameters %}
 {{- '\\n' + tool.function.name + '(' }}
@@ -59,16 +70,9 @@ SIGNATURES = """\
 {{- '\\n</tools>\\n\\n' }}
 {%- endif %}
 {{- message.content or '' }}
-{%- for call in message.tool_calls or [] %}
-{{- '\\n' if message.content or not loop.first else '' }}
-{{- '<tool_call>\\n{"name": "' + call.function.name + '", "arguments": ' }}
-{{- call.function.arguments if call.function.arguments is string else call.function.arguments | tojson }}
-{{- '}\\n</tool_call>' }}
-{%- endfor %}
-{{- '<|im_end|>\\n' }}
-{%- endif %}
-{%- endfor %}
-{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{%- endif %}"""
+"""
+    + _CALLS
+)
 """The same with tools as signatures (``get_guest(guest_id: string)``) before the instructions, for models whose window
 is too small for the whole. *Left out are descriptions, allowed values and limits.*"""
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from tb_envs.errors import UsageError
+from tb_envs.lines import hold_alone
 
 KIND = "tbx probe 1"
 EVALUATION = "tbx evaluation 1"
@@ -102,19 +103,9 @@ def open_probe(
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch()
     with path.open("r+b", buffering=0) as file:
-        _lock(path, file, kind)
+        if not hold_alone(file.fileno()):
+            raise UsageError(f"{path} is being written by another {_noun(kind)}")
         yield ProbeFile(path, file, settings, kind, about)
-
-
-def _lock(path: Path, file: IO[bytes], kind: str) -> None:
-    try:
-        import fcntl
-    except ImportError:  # no such locks on Windows
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise UsageError(f"{path} is being written by another {_noun(kind)}") from None
 
 
 def _split(content: bytes) -> tuple[list[bytes], bytes]:
