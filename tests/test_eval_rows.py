@@ -319,7 +319,7 @@ def test_an_interrupt_while_starting_says_that_rows_are_kept(
     def interrupted(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    for place in ("tb_envs.cli.eval.left_out", "tb_envs.evaluation.runner.read_rows"):
+    for place in ("tb_envs.evaluation.planning.left_out", "tb_envs.evaluation.runner.read_rows"):
         with monkeypatch.context() as patch:
             patch.setattr(place, interrupted)
             code, _, err = tbx("eval", "--agent", "idle", *PLAY, "--out", whole)

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from tb_envs import __version__
 from tb_envs.errors import UsageError
-from tb_envs.evaluation.planning import describe_judge, describe_user
+from tb_envs.evaluation.models import describe_judge, describe_user
 from tb_envs.evaluation.rows import FILE as ROWS
 from tb_envs.grading.verdict import GRADER
 from tb_envs.settings import Settings
