@@ -6,6 +6,8 @@
 # containers, cgroups and files; when this script is killed, engine and command end too, by force after some seconds.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=.ci/service.sh
+. "$here/service.sh"
 install=${CI:-}
 if [ "${1:-}" = --install ]; then install=true; shift; fi
 [ $# -gt 0 ] || { echo "say which command: .ci/engine.sh [--install] COMMAND ..." >&2; exit 2; }
@@ -26,7 +28,6 @@ if [ "$(id -u)" != 0 ]; then
   echo "no Docker engine answers at ${DOCKER_HOST:-/var/run/docker.sock}, and only root can start one" >&2
   exit 1
 fi
-alive() { kill -0 "$1" 2>/dev/null || [ -e "/proc/$1" ]; }  # another user's process cannot be signalled, but is seen
 
 clear_away() {
   awk -v below="$1/" 'index($2, below) == 1 { print $2 }' /proc/mounts | sort -r | xargs -r umount -l 2>/dev/null || true
@@ -46,16 +47,9 @@ setpriv --pdeathsig TERM dockerd -H "$DOCKER_HOST" --data-root "$work/data" --ex
   >"$work/dockerd.log" 2>&1 &
 engine=$!
 
-command=
-gone() {  # whether a process, or with a minus a group, has ended within so many tenths of a second
-  for _ in $(seq "$2"); do kill -0 -- "$1" 2>/dev/null || return 0; sleep 0.1; done
-  return 1
-}
 stop() {
   trap - EXIT INT TERM HUP
-  if [ -n "$command" ] && kill -TERM -- "-$command" 2>/dev/null; then  # it may have a server of its own to stop
-    gone "-$command" 200 || kill -KILL -- "-$command" 2>/dev/null || true
-  fi
+  end_command 200  # it may have a server of its own to stop
   left=$(timeout 10 docker ps -aq 2>/dev/null || true)
   # shellcheck disable=SC2086
   [ -z "$left" ] || timeout 60 docker rm -f $left >/dev/null 2>&1 || true
@@ -67,24 +61,12 @@ stop() {
   wait "$engine" 2>/dev/null || true
   clear_away "$work"
 }
-trap stop EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
+stop_at_the_end
 
-up=
-for _ in $(seq 150); do
-  if docker version >/dev/null 2>&1; then up=yes; break; fi
-  kill -0 "$engine" 2>/dev/null || break
-  sleep 0.1
-done
-if [ -z "$up" ]; then
+if ! up 150 "$engine" docker version; then
   echo "the Docker engine did not start; its last words:" >&2
   tail -5 "$work/dockerd.log" >&2
   exit 1
 fi
 echo "engine $(docker version --format '{{.Server.Version}}'), started for this run"
-set -m  # the command gets a process group of its own, so that all of it can be ended
-setpriv --pdeathsig TERM "$@" &
-command=$!
-set +m
-wait "$command"
+run "$@"

@@ -7,6 +7,8 @@
 # the disk.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=.ci/service.sh
+. "$here/service.sh"
 install=${CI:-}
 if [ "${1:-}" = --install ]; then install=true; shift; fi
 [ $# -gt 0 ] || { echo "say which command: .ci/postgres.sh [--install] COMMAND ..." >&2; exit 2; }
@@ -25,7 +27,6 @@ if [ -z "$(programs)" ]; then
   "$here/apt.sh" postgresql
 fi
 bin=$(programs)
-alive() { kill -0 "$1" 2>/dev/null || [ -e "/proc/$1" ]; }  # another user's process cannot be signalled, but is seen
 
 place=/tmp  # copying a database is file work: in memory where there are 4 GiB of it
 [ "$(df --output=avail -k /dev/shm 2>/dev/null | tail -1)" -gt 4194304 ] 2>/dev/null && place=/dev/shm
@@ -49,16 +50,9 @@ cd "$work"
 server=$!
 cd "$OLDPWD"
 
-command=
-gone() {  # whether a process, or with a minus a group, has ended within so many tenths of a second
-  for _ in $(seq "$2"); do kill -0 -- "$1" 2>/dev/null || return 0; sleep 0.1; done
-  return 1
-}
 stop() {
   trap - EXIT INT TERM HUP
-  if [ -n "$command" ] && kill -TERM -- "-$command" 2>/dev/null; then
-    gone "-$command" 50 || kill -KILL -- "-$command" 2>/dev/null || true
-  fi
+  end_command 50
   kill -INT "$server" 2>/dev/null || true
   if ! gone "$server" 50; then  # stuck: with its children, which would outlive it
     # shellcheck disable=SC2046
@@ -67,25 +61,13 @@ stop() {
   wait "$server" 2>/dev/null || true
   rm -rf "$work"
 }
-trap stop EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
+stop_at_the_end
 
-up=
-for _ in $(seq 300); do
-  if "$bin/pg_isready" -q -h "$work"; then up=yes; break; fi
-  kill -0 "$server" 2>/dev/null || break
-  sleep 0.1
-done
-if [ -z "$up" ]; then
+if ! up 300 "$server" "$bin/pg_isready" -q -h "$work"; then
   echo "PostgreSQL did not start; its last words:" >&2
   tail -5 "$work/server.log" >&2
   exit 1
 fi
 export TB_POSTGRES_URL="postgresql://tbx@/postgres?host=$work"
 echo "$("$bin/postgres" --version), started for this run"
-set -m  # the command gets a process group of its own, so that all of it can be ended
-setpriv --pdeathsig TERM "$@" &
-command=$!
-set +m
-wait "$command"
+run "$@"
