@@ -83,15 +83,6 @@ def shared() -> Loop:
 os.register_at_fork(after_in_child=shared.cache_clear)
 
 
-def complete(step: Coroutine[Any, Any, T], suspends: bool) -> T:
-    """A step's result, for who is synchronous: run inline where it never suspends, else on the shared loop."""
-    if suspends:
-        return wait_for(step)
-    from tb_envs.episode import drive
-
-    return drive(step)
-
-
 def wait_for(coroutine: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to its end on the shared loop, from a thread that has no loop of its own.
 

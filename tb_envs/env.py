@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import gymnasium
 
 from tb_envs.costs import PARTS, Cost
+from tb_envs.driving import complete
 from tb_envs.errors import UsageError
 from tb_envs.knobs import Knobs
 from tb_envs.limits import Limits
@@ -99,7 +100,7 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         """Start an episode; see the class for what `options` takes."""
         self.prepare(seed, options)
-        return _complete(self.resetting(options), self.suspends)
+        return complete(self.resetting(options), self.suspends)
 
     def prepare(self, seed: int | None, options: Mapping[str, Any] | None) -> None:
         """Check the options and have an episode with their settings; the part of a reset that only computes."""
@@ -155,7 +156,7 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
             EpisodeError: with ``strict=True``, on a system error.
         """
         suspends = self.suspends
-        return _complete(self.stepping(action), suspends)
+        return complete(self.stepping(action), suspends)
 
     async def stepping(self, action: Any) -> tuple[str, float, bool, bool, dict[str, Any]]:
         """A step, for who awaits it."""
@@ -213,14 +214,3 @@ class ThinkingBoxEnv(gymnasium.Env[Any, Any]):
         """Free the backend. Idempotent."""
         if self._episode is not None:
             self._episode.close()
-
-
-def _complete(step: Coroutine[Any, Any, T], suspends: bool) -> T:
-    """Inline where nothing suspends; else on the process's event loop."""
-    if suspends:
-        from tb_envs.background import wait_for
-
-        return wait_for(step)
-    from tb_envs.episode import drive
-
-    return drive(step)

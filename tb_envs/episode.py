@@ -9,12 +9,13 @@ A system error ends it as ``error:*`` and is never a failure; what the agent doe
 from __future__ import annotations
 
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from tb_envs.actions import ToolCall, Turn, parse_action
 from tb_envs.costs import Cost, Part
+from tb_envs.driving import drive as drive  # whoever plays an episode finds it here
 from tb_envs.errors import BackendError, CheckerError, EpisodeError, UsageError, UserError
 from tb_envs.grading.grade import Evidence, grade
 from tb_envs.grading.verdict import Verdict
@@ -35,16 +36,6 @@ from tb_envs.users.scripted import ScriptedUser
 T = TypeVar("T")
 OPTIONS = ("task_id", "split", "user", "limits")
 OVER = "The conversation is over; reset the environment to start another."
-
-
-def drive(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine that never suspends, with no event loop and no thread."""
-    try:
-        coroutine.send(None)
-    except StopIteration as done:
-        return done.value
-    coroutine.close()
-    raise RuntimeError("this episode does I/O: await its methods instead of driving them inline")
 
 
 class Episode:

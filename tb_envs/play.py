@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tb_envs.agents import Agent, make_agent
-from tb_envs.background import complete
+from tb_envs.driving import complete
 from tb_envs.episode import Episode, Settings
 from tb_envs.task import Task, get_task
 

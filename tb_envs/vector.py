@@ -17,6 +17,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from tb_envs.driving import drive
 from tb_envs.env import ThinkingBoxEnv
 from tb_envs.errors import UsageError
 from tb_envs.spaces import Message
@@ -131,7 +132,7 @@ class ThinkingBoxVectorEnv(VectorEnv[Any, Any, Any]):
 
                 self._under_way[int(index)] = shared().submit(step)
             else:
-                self._ready.append((int(index), _inline(step)))
+                self._ready.append((int(index), drive(step)))
 
     def recv(self) -> list[tuple[int, Stepped]]:
         """Results of the environments stepped by `send` since the last `recv`: (index, as of `step`).
@@ -164,7 +165,7 @@ class ThinkingBoxVectorEnv(VectorEnv[Any, Any, Any]):
         for index, step in steps.items():
             if index not in slow:
                 try:
-                    out[index] = _inline(step)
+                    out[index] = drive(step)
                 except Exception as error:
                     out[index] = error
         if slow:
@@ -220,12 +221,6 @@ class ThinkingBoxVectorEnv(VectorEnv[Any, Any, Any]):
         self._give_up()
         for env in self.envs:
             env.close()
-
-
-def _inline(step: Coroutine[Any, Any, T]) -> T:
-    from tb_envs.episode import drive
-
-    return drive(step)
 
 
 async def _together(steps: Sequence[Coroutine[Any, Any, T]]) -> list[T | BaseException]:

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from tb_envs.authoring.rng import stable_seed
-from tb_envs.background import Loop, Step, complete
+from tb_envs.background import Loop, Step
 from tb_envs.costs import PARTS, Cost, Part
+from tb_envs.driving import complete
 from tb_envs.episode import Episode, drive
 from tb_envs.errors import BackendError, UsageError, UserError
 from tb_envs.settings import Settings

@@ -15,8 +15,8 @@ from llm_double import ModelDouble
 import tb_envs
 from tb_envs import UsageError
 from tb_envs.agents import make_agent
-from tb_envs.background import complete
 from tb_envs.costs import Cost
+from tb_envs.driving import complete
 from tb_envs.endpoints import model_options
 from tb_envs.episode import Episode, Settings
 from tb_envs.grading.expectations import criteria_of, either, judged

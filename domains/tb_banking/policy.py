@@ -2,8 +2,8 @@
 
 Every rule with a number in ``policy.md`` (and in the current guide pages it points to) is one function here. It judges
 what is already known: it looks nothing up, and knows no tools. Amounts are integer cents, instants are aware UTC
-datetimes, and a number of days is counted from date to date. It is one file at any length: the proofs change each of its
-constants and comparisons in turn, and lint holds its numbers against the handbook's.
+datetimes, and a number of days is counted from date to date. It is one file at any length: the proofs change each of
+its constants and comparisons in turn, and lint holds its numbers against the handbook's.
 """
 
 from collections.abc import Sequence

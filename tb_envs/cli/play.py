@@ -8,13 +8,13 @@ import sys
 
 from rich.text import Text
 
-from tb_envs.background import complete
 from tb_envs.cli.models import part_options
 from tb_envs.cli.parser import Parser, choose, limits_option
 from tb_envs.cli.readable import print_result, print_verdict
 from tb_envs.cli.screen import Screen, print_json, screen
 from tb_envs.cli.show import show_policy, show_tools
 from tb_envs.cli.typed import read_typed
+from tb_envs.driving import complete
 from tb_envs.episode import Episode, Settings
 from tb_envs.errors import UsageError
 from tb_envs.limits import Limits
