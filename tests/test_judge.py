@@ -188,6 +188,16 @@ def test_answers_are_kept_by_content(server: ModelDouble, tmp_path: Path) -> Non
     assert server.asked == 3
 
 
+@pytest.mark.parametrize(
+    "line", ['{"v": 1}', '{"v": 1, "key": "k", "answers": [{}]}', '{"v": 1, "key": "k", "answers": 3}']
+)
+def test_an_edited_line_of_the_cache_is_passed_over(server: ModelDouble, tmp_path: Path, line: str) -> None:
+    cache = tmp_path / "judge.jsonl"
+    cache.write_text(f"{line}\n", "utf-8")
+    assert played(settings(server, cache=str(cache)), with_criteria(TOLD, KEPT)).outcome == "success"
+    assert server.asked == 1
+
+
 def test_the_end_by_a_limit_or_by_finish_is_judged_too(server: ModelDouble) -> None:
     task = with_criteria(TOLD, KEPT)
     for limits in ({"turns": 1}, {}):

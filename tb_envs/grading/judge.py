@@ -7,6 +7,7 @@ by content. Refuses to see more than was said: no record, no tool, no other chec
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -168,7 +169,8 @@ def _kept(path: Path | None) -> dict[str, list[Judgement]]:
         kept = _caches[path] = {}
         for row in read_lines(path):
             if row.get("v") == VERSION:
-                kept[row["key"]] = [Judgement(answer["true"], answer["because"]) for answer in row["answers"]]
+                with contextlib.suppress(KeyError, TypeError):  # a line that somebody edited is asked for again
+                    kept[row["key"]] = [Judgement(answer["true"], answer["because"]) for answer in row["answers"]]
     return kept
 
 
