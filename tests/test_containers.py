@@ -118,8 +118,13 @@ class Inside:
                 SOCKET: str(self.socket), TOKEN: self.token, LEASE: str(lease),
             },
         )  # fmt: skip
-        until(self.socket.exists, 20, "the server listens")
+        until(self.listens, 20, "the server listens")
         self.owner = self.lifeline() if owned else None
+
+    def listens(self) -> bool:
+        """Whether somebody can connect: the socket's file is there a moment earlier."""
+        with socket.socket(socket.AF_UNIX) as line:
+            return line.connect_ex(str(self.socket)) == 0
 
     def raw(self, head: str, body: bytes = b"") -> bytes:
         """Send bytes, read one answer's bytes."""
