@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 
 IDLE = 30.0
 """Seconds after which a connection that nobody uses is closed."""
-LARGEST = 32 * 2**20
-"""Bytes of a response at most; of one that is compressed a hundredth of it."""
+
+
+class TooLong(httpx2.ReadError):
+    """A response is longer than any may be; its connection was closed."""
+
+
 _SAME: dict[type[Exception], type[httpx2.TransportError]] = {
     httpcore2.ConnectError: httpx2.ConnectError,
     httpcore2.ReadError: httpx2.ReadError,
@@ -37,6 +41,7 @@ _SAME: dict[type[Exception], type[httpx2.TransportError]] = {
 """Errors of the lower layer, the most special first, and what a transport raises for them."""
 
 _Origin = tuple[bytes, bytes, int | None]
+_Idle = deque[tuple[float, httpcore2.AsyncHTTPConnection]]
 
 
 class KeptConnections(httpx2.AsyncBaseTransport):
@@ -44,11 +49,19 @@ class KeptConnections(httpx2.AsyncBaseTransport):
 
     Args:
         verify: the TLS context.
+        longest: bytes of a response at most; of one that is compressed a hundredth of it.
+        socket_path: of a unix socket, in place of the host that a URL names.
+        idle: seconds after which a connection that nobody uses is closed.
     """
 
-    def __init__(self, verify: ssl.SSLContext) -> None:
+    def __init__(
+        self, verify: ssl.SSLContext, longest: int, *, socket_path: str | None = None, idle: float = IDLE
+    ) -> None:
         self._verify = verify
-        self._idle: dict[_Origin, deque[tuple[float, httpcore2.AsyncHTTPConnection]]] = {}
+        self._socket_path = socket_path
+        self._longest = longest
+        self._keep = idle
+        self._idle: dict[_Origin, _Idle] = {}
         self._closed = False
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -64,11 +77,13 @@ class KeptConnections(httpx2.AsyncBaseTransport):
             extensions=request.extensions,
         )
         idle = self._idle.setdefault((url.raw_scheme, url.raw_host, url.port), deque())
-        connection = await _open_one(idle) or httpcore2.AsyncHTTPConnection(lower.url.origin, self._verify)
+        connection = await self._open_one(idle) or httpcore2.AsyncHTTPConnection(
+            lower.url.origin, self._verify, uds=self._socket_path
+        )
         try:
             response = await connection.handle_async_request(lower)
             try:
-                content = await _read(response)
+                content = await self._read(response)
             finally:
                 await response.aclose()
         except tuple(_SAME) as error:
@@ -87,28 +102,26 @@ class KeptConnections(httpx2.AsyncBaseTransport):
             while idle:
                 await idle.pop()[1].aclose()
 
+    async def _read(self, response: httpcore2.Response) -> bytes:
+        """A response's body, as long as it is no longer than any answer may be."""
+        packed = any(name.lower() == b"content-encoding" and value != b"identity" for name, value in response.headers)
+        most = self._longest // 100 if packed else self._longest
+        parts: list[bytes] = []
+        size = 0
+        async for part in response.aiter_stream():
+            parts.append(part)
+            size += len(part)
+            if size > most:
+                raise TooLong(f"the answer is longer than {most // 1024:,} KiB")
+        return parts[0] if len(parts) == 1 else b"".join(parts)
 
-async def _read(response: httpcore2.Response) -> bytes:
-    """A response's body, as long as it is no longer than any answer may be."""
-    packed = any(name.lower() == b"content-encoding" and value != b"identity" for name, value in response.headers)
-    most = LARGEST // 100 if packed else LARGEST
-    parts: list[bytes] = []
-    size = 0
-    async for part in response.aiter_stream():
-        parts.append(part)
-        size += len(part)
-        if size > most:
-            raise httpx2.ReadError(f"the answer is longer than {most // 1024:,} KiB")
-    return parts[0] if len(parts) == 1 else b"".join(parts)
-
-
-async def _open_one(idle: deque[tuple[float, httpcore2.AsyncHTTPConnection]]) -> httpcore2.AsyncHTTPConnection | None:
-    """The connection that was used last and that the server has not closed, taken out; closes those unused for long."""
-    while idle and idle[0][0] < time.monotonic() - IDLE:
-        await idle.popleft()[1].aclose()
-    while idle:
-        connection = idle.pop()[1]
-        if not connection.has_expired():
-            return connection
-        await connection.aclose()
-    return None
+    async def _open_one(self, idle: _Idle) -> httpcore2.AsyncHTTPConnection | None:
+        """The connection used last that the server has not closed, taken out; closes those unused for long."""
+        while idle and idle[0][0] < time.monotonic() - self._keep:
+            await idle.popleft()[1].aclose()
+        while idle:
+            connection = idle.pop()[1]
+            if not connection.has_expired():
+                return connection
+            await connection.aclose()
+        return None

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from httpx2 import URL, AsyncClient, Headers, Response
 
 PATH = b"chat/completions"
+LARGEST = 32 * 2**20
+"""Bytes of a response at most; of one that is compressed a hundredth of it."""
 
 
 class Prepared:
@@ -113,7 +115,7 @@ class _Kept:
 
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=512, keepalive_expiry=IDLE)
         self.http: AsyncClient = httpx2.AsyncClient(
-            transport=None if getproxies() else KeptConnections(_tls()),  # a proxy's is made by the client
+            transport=None if getproxies() else KeptConnections(_tls(), LARGEST),  # a proxy's is made by the client
             verify=_tls(),
             timeout=None,  # of single steps; `post` limits the whole
             follow_redirects=False,  # a key goes where it was meant to go, and nowhere else

@@ -14,7 +14,7 @@ import pytest
 from chat_double import ChatDouble, Message, _completion, _http, called, said
 from llm_double import ModelDouble
 
-from tb_envs import connections
+from tb_envs import sending
 from tb_envs.actions import parse_action
 from tb_envs.cli import campaign_bar, main
 from tb_envs.endpoints import Endpoint
@@ -256,7 +256,7 @@ def test_waiting_is_told_without_a_terminal(
 
 
 def test_an_endless_answer_is_given_up(odd: Odd, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "LARGEST", 2**20)
+    monkeypatch.setattr(sending, "LARGEST", 2**20)
     odd.first = chosen(said("a" * 2**20))
     found = failed(odd.url)
     assert found.kind == "down" and "longer than 1,024 KiB" in str(found)

@@ -1,7 +1,7 @@
 """Requests to a session server: HTTP/1.1 with JSON, over TCP or a unix socket, with one deadline each.
 
-One client a process's event loop and place, kept open between requests and closed with its loop; one TLS context for
-all. Refuses to decide what may be sent again: it says whether a request can have been carried out (`AnswerLost`) or
+Connections are kept open between requests, for each event loop and place, and closed with their loop; one TLS context
+for all. Refuses to decide what may be sent again: it says whether a request can have been carried out (`AnswerLost`) or
 cannot (`NotSent`), and who sent it knows the rest.
 """
 
@@ -21,7 +21,7 @@ from tb_envs.errors import BackendError, UsageError
 from tb_envs.session.answers import read_json
 
 if TYPE_CHECKING:
-    import httpx2
+    from tb_envs.connections import KeptConnections
 
 KEPT = 20.0
 """Seconds that an idle connection is kept: less than any server's own limit, so that none is used as it closes."""
@@ -87,9 +87,11 @@ class Endpoint:
             AnswerLost: it may have been carried out, or not.
             BackendError: the deadline passed, or the answer was too long or no JSON.
         """
+        connections, base = await self._connections()
         import httpx2
 
-        client, base = await self._client()
+        from tb_envs.connections import TooLong
+
         sent = {"accept-encoding": "identity", **(headers or {})}  # what is packed may unpack to any length
         if control:
             sent["authorization"] = f"Bearer {self.token}"
@@ -97,16 +99,15 @@ class Endpoint:
         if body is not None:
             sent["content-type"] = "application/json"
             content = json.dumps(body).encode()  # ASCII: whatever an agent wrote arrives as it was written
+        request = httpx2.Request(method, base + path, content=content, headers=sent)
         try:
             async with asyncio.timeout_at(until):
-                async with client.stream(method, base + path, content=content, headers=sent) as response:
-                    received = bytearray()
-                    async for part in response.aiter_raw():
-                        received += part
-                        if len(received) > LONGEST:
-                            raise BackendError(f"{self.url} answered {method} {_shown(path)} without end")
+                response = await connections.handle_async_request(request)
+                received = b"".join([part async for part in response.aiter_raw()])
         except TimeoutError:
             raise BackendError(f"{self.url} did not answer {method} {_shown(path)} in time") from None
+        except TooLong:
+            raise BackendError(f"{self.url} answered {method} {_shown(path)} without end") from None
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
             raise NotSent(f"{self.url} cannot be reached: {_reason(error)}") from None
         except httpx2.TransportError as error:
@@ -116,21 +117,21 @@ class Endpoint:
         except ValueError:
             raise BackendError(f"{self.url} answered {method} {_shown(path)} with no JSON that can be used") from None
 
-    async def _client(self) -> tuple[httpx2.AsyncClient, str]:
-        clients = await _clients()
+    async def _connections(self) -> tuple[KeptConnections, str]:
+        everywhere = await _places()
         path = self.url.removeprefix("unix:") if self.url.startswith("unix:") else ""
-        client = clients.get(path)
-        if client is None:
-            client = clients[path] = _make_client(path)
-        return client, "http://localhost" if path else self.url.rstrip("/")
+        connections = everywhere.get(path)
+        if connections is None:
+            connections = everywhere[path] = _connect(path)
+        return connections, "http://localhost" if path else self.url.rstrip("/")
 
     def forget(self) -> None:
         """Close what is kept of a unix socket that is gone, on every loop. Returns at once."""
         path = self.url.removeprefix("unix:")
-        for loop, (clients, _) in list(_open.items()):
-            client = clients.pop(path, None) if self.url.startswith("unix:") else None
-            if client is not None and not loop.is_closed():
-                loop.call_soon_threadsafe(_close_soon, client)
+        for loop, (everywhere, _) in list(_open.items()):
+            connections = everywhere.pop(path, None) if self.url.startswith("unix:") else None
+            if connections is not None and not loop.is_closed():
+                loop.call_soon_threadsafe(_close_soon, connections)
 
 
 def _is_place(url: str) -> bool:
@@ -144,16 +145,12 @@ def _is_place(url: str) -> bool:
         return False
 
 
-def _make_client(socket_path: str) -> httpx2.AsyncClient:
+def _connect(socket_path: str) -> KeptConnections:
     try:
-        import httpx2
+        from tb_envs.connections import KeptConnections
     except ImportError:
         raise UsageError("a remote backend needs an HTTP client: pip install 'thinkingbox-gym[mcp]'") from None
-    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=KEPT)
-    transport = httpx2.AsyncHTTPTransport(
-        verify=_tls(), limits=limits, uds=socket_path or None, http1=True, http2=False, trust_env=False
-    )
-    return httpx2.AsyncClient(transport=transport, timeout=None, trust_env=False)  # the deadline is the caller's
+    return KeptConnections(_tls(), LONGEST, socket_path=socket_path or None, idle=KEPT)
 
 
 @cache
@@ -162,36 +159,36 @@ def _tls() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-Clients = dict[str, "httpx2.AsyncClient"]
-_open: dict[asyncio.AbstractEventLoop, tuple[Clients, AsyncGenerator[None, None]]] = {}
+Places = dict[str, "KeptConnections"]
+_open: dict[asyncio.AbstractEventLoop, tuple[Places, AsyncGenerator[None, None]]] = {}
 os.register_at_fork(after_in_child=_open.clear)
 
 
-async def _clients() -> Clients:
-    """The running loop's clients by socket path; empty for TCP."""
+async def _places() -> Places:
+    """The running loop's connections by socket path; empty for TCP."""
     loop = asyncio.get_running_loop()
     if loop not in _open:
         for ended in [each for each in _open if each.is_closed()]:
             del _open[ended]
-        clients: Clients = {}
-        keeper = _keep(clients)
-        _open[loop] = (clients, keeper)
+        everywhere: Places = {}
+        keeper = _keep(everywhere)
+        _open[loop] = (everywhere, keeper)
         await anext(keeper)
     return _open[loop][0]
 
 
-async def _keep(clients: Clients) -> AsyncGenerator[None, None]:
-    """Closes the clients when the loop shuts its asynchronous generators down, as `asyncio.run` does at its end."""
+async def _keep(everywhere: Places) -> AsyncGenerator[None, None]:
+    """Closes them when the loop shuts its asynchronous generators down, as `asyncio.run` does at its end."""
     try:
         yield
     finally:
         _open.pop(asyncio.get_running_loop(), None)
-        while clients:
-            await clients.popitem()[1].aclose()
+        while everywhere:
+            await everywhere.popitem()[1].aclose()
 
 
-def _close_soon(client: httpx2.AsyncClient) -> None:
-    task = asyncio.get_running_loop().create_task(client.aclose())
+def _close_soon(connections: KeptConnections) -> None:
+    task = asyncio.get_running_loop().create_task(connections.aclose())
     _closing.add(task)
     task.add_done_callback(_closing.discard)
 
