@@ -2,11 +2,11 @@
 
     python benchmarks/backends.py [--domain hotel] [--repeat 100] [--only http,remote] [--store postgresql://…] [--json]
 
-Each kind opens fresh sessions for the same task, calls the same read and write three times, and closes. CPU time is that
-of client and server together (of a container or a database server it is not read). ``http-144`` has 144 sessions open
-and calling at once, and gives what one of them takes; ``docker-new`` waits for a new container with every reset. Kinds
-that this machine cannot run are named with the reason. Exits 1 if a call over MCP takes more than its budget of CPU
-time (``--no-check``). Timings need a quiet machine.
+Each kind opens fresh sessions for the same task, calls the same read and write three times, and closes. CPU time is
+that of client and server together (of a container or a database server it is not read). ``http-144`` has 144 sessions
+open and calling at once, and gives what one of them takes; ``docker-new`` waits for a new container with every reset.
+Kinds that this machine cannot run are named with the reason. Exits 1 if a call over MCP takes more than its budget of
+CPU time (``--no-check``). Timings need a quiet machine.
 """
 
 from __future__ import annotations
