@@ -17,8 +17,10 @@ import httpx2
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from tb_envs.episode import Episode
 from tb_envs.mcp.serve import Served
 from tb_envs.session.wire import Answer, Endpoint
+from tb_envs.trace import episode_record
 
 ROOT = Path(__file__).parent.parent
 TLS = ssl.create_default_context()
@@ -41,6 +43,19 @@ class Control:
         answer = await self.ask("POST", "", {"task_id": task, **more})
         assert answer.status == 201, answer
         return answer.data
+
+
+async def end_of(episode: Episode, tool: str = "get_time", **arguments: Any) -> dict[str, Any]:
+    """Call a tool in whose middle the backend fails: all that is known afterwards but what it was that failed."""
+    answers = [await episode.call(tool, **arguments), await episode.call(tool, **arguments)]
+    assert episode.error
+    return {"answers": answers, "record": without_words(episode_record(episode))}
+
+
+def without_words(record: dict[str, Any]) -> dict[str, Any]:
+    """A record of an episode without the words of its error."""
+    log = [{**event, "text": ""} if event["kind"] == "ended" else event for event in record["log"]]
+    return {**record, "error": "", "log": log}
 
 
 @asynccontextmanager

@@ -19,7 +19,7 @@ import gymnasium
 import pytest
 from backend_kinds import in_thread
 from llm_double import ModelDouble
-from mcp_parts import client_of, process, text_of
+from mcp_parts import client_of, end_of, process, text_of
 
 from tb_envs.actions import call
 from tb_envs.background import Loop, shared, wait_for
@@ -31,6 +31,7 @@ from tb_envs.mcp.serve import Options, Served, running
 from tb_envs.openai_client import ask
 from tb_envs.session import fleet as fleets
 from tb_envs.session.fleet import fleet_of
+from tb_envs.session.local import LocalBackend
 from tb_envs.session.remote import RemoteBackend, connect, open_remote
 from tb_envs.session.wire import Endpoint
 from tb_envs.settings import Settings
@@ -129,6 +130,44 @@ def test_what_an_agent_writes_is_never_a_system_error(token: str) -> None:
             assert await there.call("x\ud800") == await here.call("x\ud800")
             assert not there.outcome and there.changes == here.changes
             there.close()
+
+    asyncio.run(body())
+
+
+def test_what_really_fails_ends_an_episode_as_what_is_injected(token: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that is gone, one that hangs, a tool that breaks: the agent reads the same, the record is the same."""
+    tools = get_task(TASK).domain.toolbox(0).tools
+
+    async def slow(self: LocalBackend, tool: str, arguments: Any) -> Any:
+        await asyncio.sleep(30)
+
+    def breaks(db: Any) -> Any:
+        raise RuntimeError("broken")
+
+    async def ended(settings: Settings, between: Callable[[], Any] = int) -> dict[str, Any]:
+        episode = Episode(settings)
+        await episode.reset(TASK)
+        if waited := between():
+            await waited
+        found = await end_of(episode)
+        episode.close()
+        return found
+
+    async def body() -> None:
+        want = await ended(Settings(faults={"crash": 1.0}))
+        assert want == await ended(Settings(faults={"timeout": 1.0}))
+        assert want["record"]["outcome"] == "error:backend" and "ended by a system error" in want["answers"][0]
+        stack = AsyncExitStack()
+        server = await stack.enter_async_context(running(Options(token=token)))
+        assert await ended(settings(server.url, deadline=20), stack.aclose) == want
+        async with running(Options(token=token)) as server:
+            with monkeypatch.context() as patch:
+                patch.setattr(LocalBackend, "call", slow)
+                assert await ended(settings(server.url, deadline=0.3)) == want
+            with monkeypatch.context() as patch:
+                patch.setitem(tools, "get_time", dataclasses.replace(tools["get_time"], function=breaks))  # pyright: ignore
+                assert await ended(settings(server.url)) == want
+                assert await ended(Settings()) == want
 
     asyncio.run(body())
 
