@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
@@ -255,13 +254,3 @@ def test_injected_faults_are_the_same_in_a_stdio_process(tmp_path: Path) -> None
         assert json.loads(trace.read_text("utf-8"))["outcome"] == episode.outcome == "error:backend"
 
     asyncio.run(body())
-
-
-def test_the_benchmark_runs_and_says_what_is_missing() -> None:
-    words = ["--repeat", "2", "--only", "embedded,memory,postgres", "--json", "--no-check"]
-    path = os.pathsep.join([str(ROOT), str(ROOT / "domains")])
-    command = [sys.executable, str(ROOT / "benchmarks" / "backends.py"), *words]
-    said = subprocess.check_output(command, text=True, env={**os.environ, "PYTHONPATH": path})
-    kinds = json.loads(said)["kinds"]
-    assert kinds["postgres"] == {"missing": "name a server: --store postgresql://…"}
-    assert all(kinds[name][f"{what}_ms"] > 0 for name in ("embedded", "memory") for what in ("reset", "read", "write"))
