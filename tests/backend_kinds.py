@@ -268,9 +268,9 @@ async def remote_docker() -> AsyncIterator[Opener]:
 
 
 @asynccontextmanager
-async def in_thread(options: Options) -> AsyncIterator[Served]:
+async def in_thread(options: Options, loop: Loop | None = None) -> AsyncIterator[Served]:
     """A server on an event loop of its own, so that who calls it may block."""
-    loop = Loop()
+    loop = loop or Loop()
     context = running(options)
     try:
         served = loop.submit(context.__aenter__()).future

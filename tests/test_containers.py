@@ -34,6 +34,7 @@ from backend_kinds import definitions
 from container_parts import TakenOver, attack, found, no_engine, ready_image, taken_over
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp_parts import memory_of, process, whole_episode
 from services import skip_or_fail
 
 import tb_envs
@@ -785,6 +786,7 @@ def test_many_episodes_leave_everything_flat(images: dict[str, str], pools: Call
     env = gym.make("ThinkingBox/Hotel-v0", backend={"kind": "docker", **options})
     used: set[str] = set()
     counts: list[tuple[int, int]] = []
+    sizes: list[int] = []
     for number in range(200):
         env.reset(seed=number)
         assert "get_time" in env.step(tb_envs.call("get_time"))[0]
@@ -793,7 +795,10 @@ def test_many_episodes_leave_everything_flat(images: dict[str, str], pools: Call
             until(lambda: len(list(pool.folder.iterdir())) == 2, 10, "one socket's folder, and the owner's file")
             until(lambda: len(_in(pool)) == 1, 10, "one container")
             counts.append((len(os.listdir("/proc/self/fd")), threading.active_count()))
+            gc.collect()
+            sizes.append(memory_of(os.getpid()))
     assert len(used) == 5
+    assert sizes[-1] - sizes[1] < 12 * 2**20, sizes
     assert max(counts) <= (counts[0][0] + 4, counts[0][1] + 1), counts
     env.close()
     pool.close()
@@ -803,6 +808,16 @@ def test_many_episodes_leave_everything_flat(images: dict[str, str], pools: Call
 
 def _in(pool: Pool) -> list[str]:
     return [item["Id"] for item in ours() if item["Labels"].get(f"{LABEL}.folder", "").startswith(f"{pool.folder}/")]
+
+
+@needs_engine
+def test_an_episode_is_played_through_a_server_process(images: dict[str, str], tmp_path: Path) -> None:
+    async def body() -> None:
+        async with process(tmp_path, "--backend", "docker") as (server, endpoint):
+            await whole_episode(endpoint)
+            assert _owned_by(server.pid), "it was played in a container of the server's"
+
+    asyncio.run(body())
 
 
 @needs_engine
