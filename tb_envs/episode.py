@@ -36,6 +36,7 @@ from tb_envs.users.scripted import ScriptedUser
 T = TypeVar("T")
 OPTIONS = ("task_id", "split", "user", "limits")
 OVER = "The conversation is over; reset the environment to start another."
+SYSTEM_ERROR = "[system] The episode ended by a system error ({}); it does not count."
 
 
 class Episode:
@@ -168,6 +169,13 @@ class Episode:
                 await self._judge()
             self._trace()
         return self.verdict
+
+    def fail_backend(self, error: BackendError) -> str:
+        """End it by a system error that its owner met, such as a deadline; what the agent reads, as after any other."""
+        if not self.outcome:
+            self._fail("backend", error)
+            self._trace()
+        return SYSTEM_ERROR.format("backend")
 
     def close(self) -> None:
         """Free the backend. Idempotent."""
@@ -320,7 +328,7 @@ class Episode:
         self.verdict, self.reward = None, 0.0
         if not any(event.kind == "ended" for event in self.log):
             self.log.append(Event("ended", "error", self.error, {}, False, 0))
-        return f"[system] The episode ended by a system error ({part}); it does not count."
+        return SYSTEM_ERROR.format(part)
 
     # -- what the agent may know
 

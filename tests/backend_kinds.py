@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -30,11 +30,12 @@ from tb_envs.mcp.metrics import Metrics
 from tb_envs.mcp.serve import Options, Served, running
 from tb_envs.mcp.sessions import BackendSession
 from tb_envs.session.backend import Backend, ToolResult, check_call
-from tb_envs.session.docker import open_docker
+from tb_envs.session.docker import DockerBackend, open_docker
 from tb_envs.session.local import LocalBackend
 from tb_envs.session.postgres import open_postgres
-from tb_envs.session.remote import open_remote
+from tb_envs.session.remote import _META, PROTOCOL, RemoteBackend, open_remote
 from tb_envs.session.wire import Endpoint
+from tb_envs.settings import Settings
 from tb_envs.store.dump import Dump
 from tb_envs.store.journal import RowChange
 from tb_envs.task import Task
@@ -84,11 +85,6 @@ class ClientBackend:
     async def journal(self, after: int) -> list[RowChange]:
         raise NotImplementedError
 
-    async def definitions(self) -> list[dict[str, Any]]:
-        """The tools as this client lists them, as function definitions."""
-        listed = (await self.client.list_tools()).tools
-        return [{"type": "function", "function": _function(tool)} for tool in listed]
-
     def take_changes(self) -> list[RowChange]:
         changes, self.seen = self.seen, []
         return changes
@@ -100,8 +96,41 @@ class ClientBackend:
         """The client is left where it was entered."""
 
 
-def _function(tool: Any) -> dict[str, Any]:
-    return {"name": tool.name, "description": tool.description, "parameters": tool.input_schema}
+def listing(backend: Backend) -> Coroutine[Any, Any, list[dict[str, Any]]] | None:
+    """The tools as they come over the wire, as function definitions; None where there is no wire."""
+    match backend:
+        case ClientBackend():
+            return definitions(backend.client)
+        case DockerBackend():
+            return _listed(backend._inner)
+        case RemoteBackend():
+            return _listed(backend)
+        case _:
+            return None
+
+
+async def definitions(client: Client) -> list[dict[str, Any]]:
+    """The tools as a client lists them, as function definitions."""
+    return [_definition(tool.model_dump(by_alias=True)) for tool in (await client.list_tools()).tools]
+
+
+async def _listed(backend: RemoteBackend) -> list[dict[str, Any]]:
+    """The same of a session whose client never lists them: it has the task."""
+    until = asyncio.get_running_loop().time() + 30
+    message = {"jsonrpc": "2.0", "id": "tools", "method": "tools/list", "params": {"_meta": _META}}
+    headers = {
+        "accept": "application/json, text/event-stream",
+        "mcp-protocol-version": PROTOCOL,
+        "mcp-method": "tools/list",
+    }
+    path = backend._mcp
+    answer = await backend.endpoint.request("POST", path, message, until=until, headers=headers, control=False)
+    return [_definition(tool) for tool in answer.data["result"]["tools"]]
+
+
+def _definition(tool: dict[str, Any]) -> dict[str, Any]:
+    function = {"name": tool["name"], "description": tool["description"], "parameters": tool["inputSchema"]}
+    return {"type": "function", "function": function}
 
 
 def _row(values: list[Any] | None) -> tuple[Any, ...] | None:
@@ -190,10 +219,11 @@ async def http(mode: str) -> AsyncIterator[Opener]:
 
 
 @asynccontextmanager
-async def remote(unix: bool) -> AsyncIterator[Opener]:
-    """``backend="remote"``, as settings write it, over TCP or a unix socket."""
+async def remote(unix: bool = False, backend: str | Mapping[str, Any] = "embedded") -> AsyncIterator[Opener]:
+    """``backend="remote"``, as settings write it, over TCP or a unix socket; the server's databases as of `backend`."""
     with tempfile.TemporaryDirectory() as folder:
-        options = Options(unix=f"{folder}/socket" if unix else "", rules=Rules(max_sessions=1000))
+        rules = Rules(max_sessions=1000, settings=Settings(backend=backend))
+        options = Options(unix=f"{folder}/socket" if unix else "", rules=rules)
         async with in_thread(options) as server:
 
             async def opener(task: Task) -> Backend:
@@ -226,9 +256,21 @@ async def postgres() -> AsyncIterator[Opener]:
 
 
 @asynccontextmanager
-async def in_thread(options: Options) -> AsyncIterator[Served]:
+async def remote_docker() -> AsyncIterator[Opener]:
+    """A server whose databases are in containers."""
+    async with remote(backend="docker") as opener:
+
+        async def built(task: Task) -> Backend:
+            await asyncio.to_thread(ready_image, task.domain.name)
+            return await opener(task)
+
+        yield built
+
+
+@asynccontextmanager
+async def in_thread(options: Options, loop: Loop | None = None) -> AsyncIterator[Served]:
     """A server on an event loop of its own, so that who calls it may block."""
-    loop = Loop()
+    loop = loop or Loop()
     context = running(options)
     try:
         served = loop.submit(context.__aenter__()).future
@@ -244,11 +286,15 @@ KINDS = {
     "memory-handshake": Kind(lambda: memory("legacy")),
     "http": Kind(lambda: http("2026-07-28")),
     "http-handshake": Kind(lambda: http("legacy"), sequences=20),
-    "remote": Kind(lambda: remote(unix=False)),
+    "remote": Kind(remote),
     "remote-unix": Kind(lambda: remote(unix=True), sequences=20),
     "postgres": Kind(postgres, missing=no_server),
     "docker": Kind(docker, missing=no_engine, marks=(pytest.mark.containers,)),
+    "remote-postgres": Kind(
+        lambda: remote(backend={"kind": "embedded", "store": url_or_skip()}), sequences=20, missing=no_server
+    ),
+    "remote-docker": Kind(remote_docker, sequences=20, missing=no_engine, marks=(pytest.mark.containers,)),
 }
-"""By name. A variant of a kind that differs in its transport alone is tried with 20 sequences a domain; stdio, where
-each session is a process, is in `test_backends.py` itself: 100 sequences in one session."""
+"""By name. A variant of a kind that differs in its transport alone, or joins two kinds, is tried with 20 sequences a
+domain; stdio, where each session is a process, is in `test_backends.py` itself: 100 sequences in one session."""
 KIND_PARAMS = [pytest.param(name, marks=kind.marks) for name, kind in KINDS.items()]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import resource
 import ssl
 import stat
 import subprocess
@@ -17,8 +19,12 @@ import httpx2
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from tb_envs.actions import parse_action
+from tb_envs.agents import make_agent
+from tb_envs.episode import Episode
 from tb_envs.mcp.serve import Served
 from tb_envs.session.wire import Answer, Endpoint
+from tb_envs.trace import episode_record
 
 ROOT = Path(__file__).parent.parent
 TLS = ssl.create_default_context()
@@ -43,6 +49,19 @@ class Control:
         return answer.data
 
 
+async def end_of(episode: Episode, tool: str = "get_time", **arguments: Any) -> dict[str, Any]:
+    """Call a tool in whose middle the backend fails: all that is known afterwards but what it was that failed."""
+    answers = [await episode.call(tool, **arguments), await episode.call(tool, **arguments)]
+    assert episode.error
+    return {"answers": answers, "record": without_words(episode_record(episode))}
+
+
+def without_words(record: dict[str, Any]) -> dict[str, Any]:
+    """A record of an episode without the words of its error."""
+    log = [{**event, "text": ""} if event["kind"] == "ended" else event for event in record["log"]]
+    return {**record, "error": "", "log": log}
+
+
 @asynccontextmanager
 async def client_of(url: str, mode: str = "2026-07-28") -> AsyncIterator[Client]:
     async with (
@@ -55,6 +74,35 @@ async def client_of(url: str, mode: str = "2026-07-28") -> AsyncIterator[Client]
 def text_of(result: Any) -> str:
     [content] = result.content
     return content.text
+
+
+def memory_of(pid: int) -> int:
+    """Bytes of a process's resident memory."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * resource.getpagesize()
+
+
+async def whole_episode(endpoint: Endpoint) -> None:
+    """The reference agent plays a task on a server, over MCP and the control plane, and succeeds."""
+    control, episode = Control(endpoint), Episode()
+    agent, observation = make_agent("reference"), await episode.reset(TASK)
+    agent.start(episode, observation)
+    opened = await control.start()
+    path = f"/{opened['id']}"
+    async with client_of(control.url + opened["mcp"]) as client:
+        while not episode.over:
+            turn = parse_action(agent.act(observation))
+            observation = await episode.act(turn)
+            for call in turn.calls:
+                answer = text_of(await client.call_tool(call.name, dict(call.arguments)))
+                assert answer == episode.messages[-1]["content"]
+            if not turn.calls:
+                said = await control.ask("POST", f"{path}/say", {"text": turn.content})
+                assert said.data["observation"] == observation
+    found = (await control.ask("POST", f"{path}/finish", {})).data
+    assert found["outcome"] == episode.outcome == "success" and found["record"]["messages"] == episode.messages
+    rows = (await control.ask("GET", f"{path}/journal")).data["changes"]
+    assert rows == json.loads(json.dumps(episode.changes)) and rows
+    assert (await control.ask("DELETE", path)).status == 204
 
 
 @asynccontextmanager

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
@@ -16,7 +15,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from backend_kinds import KIND_PARAMS, KINDS, ClientBackend, Opener
+from backend_kinds import KIND_PARAMS, KINDS, Opener, definitions, listing
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 from services import skip_or_fail
@@ -127,8 +126,8 @@ def test_random_sequences_give_the_same_results_and_journal(kind: str, domain: s
             assert changes == want.changes
             if number % 10 == 0:
                 assert await asyncio.to_thread(backend.dump) == want.dump
-            if number == 0 and isinstance(backend, ClientBackend):
-                assert await backend.definitions() == [*want.task.tool_definitions]
+            if number == 0 and (listed := listing(backend)) is not None:
+                assert await listed == [*want.task.tool_definitions]
             seen["rows"] += len(changes)
             backend.close()
         assert seen.keys() >= {"ok", "refused", "invalid_arguments", "unknown_tool", "rows"}, seen
@@ -206,12 +205,9 @@ def test_a_stdio_process_gives_the_same_results_journal_and_verdict(domain: str,
     async def body() -> None:
         episode = Episode(Settings(limits=Limits(100_000, 100_000)))
         await episode.reset(task)
-        words = ["-m", "tbx", "mcp", task.id, "--traces", str(tmp_path), "--limits", limits]
-        path = os.pathsep.join([str(ROOT), str(ROOT / "domains")])
-        process = StdioServerParameters(command=sys.executable, args=words, env={**os.environ, "PYTHONPATH": path})
+        process = stdio_process(task.id, "--traces", str(tmp_path), "--limits", limits)
         async with Client(process, cache=None) as client:
-            listed = [tool.name for tool in (await client.list_tools()).tools]
-            assert listed == [*task.tools]
+            assert await definitions(client) == [*task.tool_definitions]
             for _ in range(100 * LENGTH):
                 tool, arguments = draw(rng, sampler, task)
                 result = await client.call_tool(tool, arguments)
@@ -237,11 +233,24 @@ def test_a_stdio_process_gives_the_same_results_journal_and_verdict(domain: str,
     asyncio.run(body())
 
 
-def test_the_benchmark_runs_and_says_what_is_missing() -> None:
-    words = ["--repeat", "2", "--only", "embedded,memory,postgres", "--json", "--no-check"]
+def stdio_process(*words: str) -> StdioServerParameters:
     path = os.pathsep.join([str(ROOT), str(ROOT / "domains")])
-    command = [sys.executable, str(ROOT / "benchmarks" / "backends.py"), *words]
-    said = subprocess.check_output(command, text=True, env={**os.environ, "PYTHONPATH": path})
-    kinds = json.loads(said)["kinds"]
-    assert kinds["postgres"] == {"missing": "name a server: --store postgresql://…"}
-    assert all(kinds[name][f"{what}_ms"] > 0 for name in ("embedded", "memory") for what in ("reset", "read", "write"))
+    environment = {**os.environ, "PYTHONPATH": path}
+    return StdioServerParameters(command=sys.executable, args=["-m", "tbx", "mcp", *words], env=environment)
+
+
+def test_injected_faults_are_the_same_in_a_stdio_process(tmp_path: Path) -> None:
+    task = get_task("hotel/late_cancellation/5")
+
+    async def body() -> None:
+        episode = Episode(Settings(faults={"crash": 1.0}))
+        await episode.reset(task)
+        said = await episode.call("get_time")
+        faulty = stdio_process(task.id, "--faults", "crash=1.0", "--traces", str(tmp_path))
+        async with Client(faulty, cache=None) as client:
+            answer = await client.call_tool("get_time", {})
+        assert answer.is_error and answer.structured_content == {"error": {"type": "refused", "message": said}}
+        [trace] = tmp_path.glob("*.json")
+        assert json.loads(trace.read_text("utf-8"))["outcome"] == episode.outcome == "error:backend"
+
+    asyncio.run(body())

@@ -80,3 +80,36 @@ def test_the_overhead_benchmark_accounts_for_the_whole_update(tmp_path: Path) ->
     assert (found["episodes"], found["updates"], found["pass_rate"]) == (4, 1, 0.5)
     assert found["totals"]["model"] > found["totals"]["own"] > 0
     assert "own share" in done.stdout
+
+
+def test_the_benchmark_of_backends_runs_and_says_what_is_missing() -> None:
+    """144 sessions over HTTP among them: every call is answered, and has a figure that a budget can be held to."""
+    done = run(
+        "backends.py", "--repeat", "2", "--only", "embedded,memory,http,http-144,postgres", "--json", "--no-check"
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = json.loads(done.stdout)
+    kinds: dict[str, Any] = found["kinds"]
+    assert found["over_budget"] == []  # nothing is held to a budget on a machine that may be busy
+    assert kinds.pop("postgres") == {"missing": "name a server: --store postgresql://…"}
+    figures = {f"{what}_{unit}" for what in ("reset", "first", "read", "write") for unit in ("ms", "cpu_ms")}
+    assert set(kinds) == {"embedded", "memory", "http", "http-144"}
+    assert all(set(row) == figures and min(row.values()) > 0 for row in kinds.values()), kinds
+
+
+def test_the_benchmark_of_backends_holds_each_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import backends  # pyright: ignore[reportMissingImports]
+
+    row = {f"{what}_{unit}": 2.9 for what in ("reset", "first", "read", "write") for unit in ("ms", "cpu_ms")}
+    slow = {**row, "write_cpu_ms": 3.1}
+    fine = {name: row for name in backends.KINDS} | {"docker-new": {**row, "reset_ms": 990.0}}
+    assert backends.over_budget({"kinds": fine}) == []
+    assert (
+        backends.over_budget({"kinds": {"docker": slow, "remote": slow, "docker-new": {"missing": "no engine"}}}) == []
+    )
+    for name in ("memory", "http", "http-144"):
+        [missed] = backends.over_budget({"kinds": {**fine, name: slow}})
+        assert missed == f"{name}: a write takes 3.1 ms of CPU; the budget is 3"
+    [missed] = backends.over_budget({"kinds": {**fine, "docker-new": {**row, "reset_ms": 600.0, "first_ms": 401.0}}})
+    assert missed == "docker-new: reset and first call take 1001 ms; the budget is 1000"

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import gc
 import io
+import itertools
 import json
 import os
 import posixpath
@@ -29,9 +30,11 @@ from typing import Any, cast
 import gymnasium as gym
 import httpx2
 import pytest
+from backend_kinds import definitions
 from container_parts import TakenOver, attack, found, no_engine, ready_image, taken_over
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp_parts import memory_of, process, whole_episode
 from services import skip_or_fail
 
 import tb_envs
@@ -45,10 +48,12 @@ from tb_envs.containers.interpreter import pack_python
 from tb_envs.containers.options import ContainerOptions
 from tb_envs.containers.owner import is_dead, owner
 from tb_envs.containers.placed import pack, unpack
+from tb_envs.containers.plain_http import Refused, Request
 from tb_envs.containers.pool import Pool, make_pool
 from tb_envs.containers.proof import facts
 from tb_envs.containers.prune import Leftover, clear, leftovers
-from tb_envs.containers.server import LEASE, MANIFEST, SEED, SOCKET, TOKEN
+from tb_envs.containers.routes import find
+from tb_envs.containers.server import LEASE, MANIFEST, ROUTES, SEED, SOCKET, TOKEN
 from tb_envs.containers.source import Source, closure, source_of
 from tb_envs.errors import BackendError, UsageError
 from tb_envs.registration import load_domain
@@ -233,9 +238,7 @@ def test_the_lean_server_speaks_mcp(inside: Inside) -> None:
         async with httpx2.AsyncClient(transport=transport, trust_env=False) as connections:
             url = f"http://localhost{backend._mcp}"
             async with Client(streamable_http_client(url, http_client=connections), mode=mode) as client:
-                listed = (await client.list_tools()).tools
-                assert [tool.name for tool in listed] == list(task.tools)
-                assert [tool.input_schema for tool in listed] == [tool.schema for tool in task.tools.values()]
+                assert await definitions(client) == [*task.tool_definitions]
                 result = await client.call_tool("get_time", {})
                 expected = LocalBackend(task)
                 with pytest.raises(StopIteration) as done:
@@ -250,30 +253,62 @@ def test_the_lean_server_speaks_mcp(inside: Inside) -> None:
         asyncio.run(talk(mode))
 
 
+RULES = {
+    ("POST", "/episodes/{id}/mcp"): "agent",
+    ("GET", "/control/lifeline"): "control",
+    ("POST", "/control/sessions"): "control",
+    ("GET", "/control/sessions"): "control",
+    ("GET", "/control/sessions/{id}/journal"): "control",
+    ("GET", "/control/sessions/{id}/dump"): "control",
+    ("DELETE", "/control/sessions/{id}"): "control",
+    ("GET", "/healthz"): "open",
+    ("GET", "/readyz"): "open",
+    ("GET", "/metrics"): "open",
+}
+"""Who may use each route of the server inside. A new one fails the tests below until it has a rule here."""
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "get", "CONNECT")
+
+
+def test_every_route_of_the_server_inside_has_a_rule() -> None:
+    """And is found by its own path alone."""
+    assert [(route.method, route.path) for route in ROUTES] == [*RULES]
+    for (method, path), route in zip(RULES, ROUTES, strict=True):
+        for place in ("k", "", "a/b", "..", "k/"):
+            asked = Request(method, path.replace("{id}", place), "", {}, b"")
+            try:
+                found_route, key = find(ROUTES, asked)
+            except Refused as error:
+                assert error.status == 404 and "{id}" in path and place in ("", "a/b", "k/"), asked
+            else:
+                assert found_route is route and key == (place if "{id}" in path else "")
+                assert "{id}" not in path or place in ("k", "..")
+
+
 def test_nothing_but_the_session_is_behind_its_path(inside: Inside) -> None:
+    """Every method on every route, and on paths beside them, with every token that an agent may hold."""
     task = get_task(TASK)
 
     async def attack_it() -> None:
         endpoint = Endpoint(f"unix:{inside.socket}", inside.token)
         backend = await connect(endpoint, task, more=opening(task))
         session = backend._control.rpartition("/")[2]
-        soon = asyncio.get_running_loop().time() + 30
-        for token in ("-", "wrong", session):
-            for method, path in (
-                ("GET", "/control/sessions"), ("POST", "/control/sessions"), ("GET", "/control/lifeline"),
-                ("GET", f"/control/sessions/{session}/journal"), ("GET", f"/control/sessions/{session}/dump"),
-                ("DELETE", f"/control/sessions/{session}"), ("POST", f"/control/sessions/{session}/finish"),
-                ("GET", "/control"), ("GET", "/control/"), ("GET", "/control/../control/sessions"),
-            ):  # fmt: skip
-                answer = await Endpoint(endpoint.url, token).request(method, path, {}, until=soon)
-                assert (answer.status, answer.data) == (401, {}), (token, method, path)
-        for method, path, status in (
-            ("GET", f"/episodes/{session}/mcp", 405), ("POST", f"/episodes/{session}x/mcp", 404),
-            ("POST", f"/episodes/{session}", 404), ("POST", "/episodes//mcp", 404), ("GET", "/app/seed.sqlite", 404),
-            ("POST", f"/episodes/{session}/mcp/journal", 404), ("GET", "/", 404), ("GET", "/healthz", 200),
-        ):  # fmt: skip
-            answer = await endpoint.request(method, path, {}, until=soon, control=False)
-            assert answer.status == status, (method, path)
+        soon = asyncio.get_running_loop().time() + 60
+        routes = {(method, path.replace("{id}", session)): who for (method, path), who in RULES.items()}
+        paths = {path for _, path in routes} | {path.replace("{id}", f"{session}x") for _, path in RULES}
+        paths |= {f"/control/sessions/{session}/finish", "/control", "/control/", "/control/../control/sessions",
+                  "/control/sessions/", f"/episodes/{session}", "/episodes//mcp", "/app/seed.sqlite", "/", "/healthz/",
+                  f"/episodes/{session}/mcp/journal", f"/episodes/{session}/mcp/", "//healthz"}  # fmt: skip
+        for token, path, method in itertools.product(("", "wrong", session), sorted(paths), METHODS):
+            authority = f"authorization: Bearer {token}\r\n" if token else ""
+            head = f"{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{authority}content-length: 2"
+            answer = (await asyncio.to_thread(inside.raw, head, b"{}")).decode()
+            status = int(answer.split()[1])
+            if path.startswith("/control"):
+                assert status == 401 and answer.endswith("\r\n\r\n"), (token, method, path)
+            elif (method, path) in routes:
+                assert status == 200, (token, method, path)
+            else:
+                assert status in (404, 405), (token, method, path)
         for method in ("reset", "control/dump", "resources/list", "prompts/get", "completion/complete", "sampling/x"):
             said = {"jsonrpc": "2.0", "id": 1, "method": method}
             answer = await endpoint.request("POST", f"/episodes/{session}/mcp", said, until=soon, control=False)
@@ -751,6 +786,7 @@ def test_many_episodes_leave_everything_flat(images: dict[str, str], pools: Call
     env = gym.make("ThinkingBox/Hotel-v0", backend={"kind": "docker", **options})
     used: set[str] = set()
     counts: list[tuple[int, int]] = []
+    sizes: list[int] = []
     for number in range(200):
         env.reset(seed=number)
         assert "get_time" in env.step(tb_envs.call("get_time"))[0]
@@ -759,7 +795,10 @@ def test_many_episodes_leave_everything_flat(images: dict[str, str], pools: Call
             until(lambda: len(list(pool.folder.iterdir())) == 2, 10, "one socket's folder, and the owner's file")
             until(lambda: len(_in(pool)) == 1, 10, "one container")
             counts.append((len(os.listdir("/proc/self/fd")), threading.active_count()))
+            gc.collect()
+            sizes.append(memory_of(os.getpid()))
     assert len(used) == 5
+    assert sizes[-1] - sizes[1] < 12 * 2**20, sizes
     assert max(counts) <= (counts[0][0] + 4, counts[0][1] + 1), counts
     env.close()
     pool.close()
@@ -769,6 +808,16 @@ def test_many_episodes_leave_everything_flat(images: dict[str, str], pools: Call
 
 def _in(pool: Pool) -> list[str]:
     return [item["Id"] for item in ours() if item["Labels"].get(f"{LABEL}.folder", "").startswith(f"{pool.folder}/")]
+
+
+@needs_engine
+def test_an_episode_is_played_through_a_server_process(images: dict[str, str], tmp_path: Path) -> None:
+    async def body() -> None:
+        async with process(tmp_path, "--backend", "docker") as (server, endpoint):
+            await whole_episode(endpoint)
+            assert _owned_by(server.pid), "it was played in a container of the server's"
+
+    asyncio.run(body())
 
 
 @needs_engine

@@ -9,14 +9,16 @@ from typing import Any
 
 import pytest
 from mcp.client.client import Client
-from mcp_parts import TASK, Control, client_of, text_of
+from mcp_parts import TASK, Control, client_of, text_of, without_words
 
 from tb_envs.actions import parse_action
 from tb_envs.agents import make_agent, script_agent
 from tb_envs.episode import Episode
+from tb_envs.errors import BackendError
 from tb_envs.mcp import open_seat
 from tb_envs.mcp.serve import running
 from tb_envs.mcp.sessions import SAY
+from tb_envs.session.local import LocalBackend
 from tb_envs.task import Task, get_task
 
 
@@ -132,5 +134,40 @@ def test_limits_and_system_errors_end_an_episode_as_anywhere() -> None:
             assert [each["outcome"] for each in ended] == ["failure", "failure", "error:backend"]
             assert [each["ended_by"] for each in ended] == ["limit:tool_calls", "limit:turns", "error"]
             assert ended[2]["verdict"] is None and ended[2]["reward"] == 0.0
+
+    asyncio.run(body())
+
+
+def test_a_deadline_ends_an_episode_over_mcp_as_an_injected_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So does a tool that breaks: the agent's words, the result and the record are the same, but for what failed."""
+    inner = LocalBackend.call
+
+    async def fails(self: LocalBackend, tool: str, arguments: Any) -> Any:
+        if tool == "list_articles":
+            raise BackendError("it broke")
+        if tool == "get_time":
+            await asyncio.sleep(30)
+        return await inner(self, tool, arguments)
+
+    async def end(control: Control, tool: str, **settings: Any) -> dict[str, Any]:
+        opened = await control.start(settings=settings)
+        async with client_of(control.url + opened["mcp"]) as client:
+            answers = [await client.call_tool(tool, {}) for _ in range(2)]
+        found = (await control.ask("POST", f"/{opened['id']}/finish", {})).data
+        assert found["error"] and answers[0].is_error
+        said = [text_of(answer).replace(tool, "TOOL") for answer in answers]
+        record = json.loads(json.dumps(without_words(found["record"])).replace(tool, "TOOL"))
+        return {**found, "error": "", "record": record, "answers": said}
+
+    async def body() -> None:
+        async with running() as server:
+            control = Control(server)
+            want = await end(control, "get_time", faults={"crash": 1.0})
+            assert want["record"]["outcome"] == want["outcome"] == "error:backend"
+            assert "ended by a system error (backend)" in want["answers"][0] and "is over" in want["answers"][1]
+            with monkeypatch.context() as patch:
+                patch.setattr(LocalBackend, "call", fails)
+                assert await end(control, "get_time", deadline=0.3) == want
+                assert await end(control, "list_articles") == want
 
     asyncio.run(body())

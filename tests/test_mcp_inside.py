@@ -8,11 +8,13 @@ from collections.abc import Iterable
 from typing import Any
 
 import httpx2
+import pytest
 from mcp_parts import TASK, Control, client_of
 from starlette.routing import BaseRoute, Mount, Route
 
 from tb_envs.mcp.app import make_app
 from tb_envs.mcp.hub import Hub, Rules
+from tb_envs.mcp.protocol import make_server
 from tb_envs.mcp.serve import running
 from tb_envs.task import get_task
 
@@ -47,6 +49,19 @@ def routes_of(routes: Iterable[BaseRoute], above: str = "") -> set[tuple[str, st
 
 def test_every_route_has_a_rule() -> None:
     assert routes_of(make_app(Hub(Rules()), "token").routes) == set(RULES)
+
+
+MESSAGES = {
+    "tools/list": "its tools", "tools/call": "one of them", "prompts/list": "two names", "prompts/get": "the policy",
+    "resources/list": "one name", "resources/read": "the policy", "server/discover": "this software", "ping": "nothing",
+}  # fmt: skip
+"""What a message of MCP tells of a session. One more, the SDK's own too, fails the test until it has a rule here."""
+
+
+def test_every_message_that_is_answered_has_a_rule() -> None:
+    server = make_server(lambda context: pytest.fail("nobody's session is looked for"))
+    assert set(server._request_handlers) == set(MESSAGES)
+    assert not server._notification_handlers and not server.middleware and not server.extensions
 
 
 def guesses(own: str, other: str) -> list[str]:

@@ -16,7 +16,9 @@ from typing import Any
 
 import httpx2
 import pytest
+from mcp.shared.exceptions import MCPError
 from mcp_parts import ROOT, TASK, Control, client_of, process, text_of
+from sqlalchemy import text
 
 from tb_envs.cli import main
 from tb_envs.errors import UsageError
@@ -26,6 +28,8 @@ from tb_envs.mcp.hub import Rules
 from tb_envs.mcp.serve import Options, listen, running
 from tb_envs.registration import load_domain
 from tb_envs.session.local import LocalBackend
+from tb_envs.task import get_task
+from tb_hotel.models.people import Guest
 
 MODEL = {"kind": "llm", "model": "m", "base_url": "http://127.0.0.1:9/v1"}
 
@@ -47,6 +51,21 @@ def test_wrong_openings_say_what_would_be_right() -> None:
                 ({"task_id": TASK, "settings": {"judge": MODEL}}, 400, "tbx serve --judge NAME=JSON"),
                 ({"task_id": TASK, "settings": {"judge": "other"}}, 400, "valid: fair"),
                 ({"task_id": TASK, "knobs": {"tools": 3}}, 400, "unknown knob"),
+                *(
+                    (
+                        {"task_id": TASK, "mode": "backend", "settings": {name: value}},
+                        400,
+                        f"settings.{name} is for mode",
+                    )
+                    for name, value in (
+                        ("faults", {"crash": 1.0}),
+                        ("reward", "dense"),
+                        ("limits", {"turns": 3}),
+                        ("judge", "fair"),
+                        ("user", "scripted"),
+                        ("customer_tool", True),
+                    )
+                ),
                 ([], 400, "must be a JSON object"),
             ):
                 answer = await control.ask("POST", "", asked)
@@ -204,14 +223,34 @@ def test_the_socket_of_a_killed_server_is_no_obstacle(tmp_path: Path) -> None:
     asyncio.run(body())
 
 
-def test_a_hung_tool_ends_at_its_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+COUNTING = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 200000000) SELECT count(*) FROM n"
+"""One statement that takes half a minute."""
+
+
+def sleeps(db: Any, **arguments: Any) -> dict[str, Any]:
+    time.sleep(30)
+    return {}
+
+
+def counts(db: Any, **arguments: Any) -> dict[str, Any]:
+    db._raw.execute(COUNTING).fetchall()
+    return {}
+
+
+def writes_and_counts(db: Any, guest_id: str, **arguments: Any) -> dict[str, Any]:
+    db.update(Guest, guest_id, surname="NOBODY")
+    db.connection.execute(text(COUNTING)).fetchall()
+    return {}
+
+
+@pytest.mark.parametrize("hang", [sleeps, counts, writes_and_counts])
+def test_a_hung_tool_ends_at_its_deadline(monkeypatch: pytest.MonkeyPatch, hang: Any) -> None:
+    """Asleep, or in one SQL statement; nothing of it stays, and the other sessions go on."""
     tools = load_domain("hotel").toolbox(0).tools
-
-    def hang(db: Any, **arguments: Any) -> dict[str, Any]:
-        time.sleep(30)
-        return {}
-
-    monkeypatch.setitem(tools, "get_time", dataclasses.replace(tools["get_time"], function=hang))  # pyright: ignore
+    name = "add_guest_note" if hang is writes_and_counts else "get_time"
+    guest = get_task(TASK).scenario.about[0]
+    arguments = {"guest_id": guest, "kind": "preference", "body": "x"} if hang is writes_and_counts else {}
+    monkeypatch.setitem(tools, name, dataclasses.replace(tools[name], function=hang))  # pyright: ignore
     before = signal.getsignal(signal.SIGALRM)
 
     async def body() -> None:
@@ -219,11 +258,20 @@ def test_a_hung_tool_ends_at_its_deadline(monkeypatch: pytest.MonkeyPatch) -> No
         async with running() as server:
             control = Control(server)
             hung, well = await control.start(settings={"deadline": 0.3}), await control.start()
+            rows = await control.start(mode="backend", settings={"deadline": 0.3})
+            untouched = (await control.ask("GET", f"/{well['id']}/dump")).data
             began = time.monotonic()
             async with client_of(server.url + hung["mcp"]) as client:
-                assert (await client.call_tool("get_time", {})).is_error
+                answer = await client.call_tool(name, arguments)
+                assert answer.is_error and "ended by a system error (backend)" in text_of(answer)
                 assert "conversation is over" in text_of(await client.call_tool("list_articles", {}))
+            async with client_of(server.url + rows["mcp"]) as client:
+                with pytest.raises(MCPError, match="did not end in"):
+                    await client.call_tool(name, arguments)
             assert time.monotonic() - began < 10
+            for each in (hung, rows):
+                assert (await control.ask("GET", f"/{each['id']}/dump")).data == untouched
+                assert (await control.ask("GET", f"/{each['id']}/journal")).data == {"changes": []}
             async with client_of(server.url + well["mcp"]) as client:
                 assert "There is no tool" in text_of(await client.call_tool("nothing", {}))
             ended = [(await control.ask("POST", f"/{each['id']}/finish", {})).data for each in (hung, well)]
@@ -264,7 +312,7 @@ def test_a_call_that_waits_ends_alone_at_its_deadline(monkeypatch: pytest.Monkey
             began = time.monotonic()
             answers = await asyncio.gather(*map(call, sessions, ("get_time", "list_articles", "nothing")))
             assert time.monotonic() - began < 10
-            assert "conversation is over" in answers[0] and "ended by a system error" in answers[1]
+            assert answers[0] == answers[1] and "ended by a system error" in answers[1]
             assert "There is no tool" in answers[2]
             await asyncio.sleep(0.4)  # a timer that is still set would ring here
             ended = [(await control.ask("POST", f"/{each['id']}/finish", {})).data for each in sessions]

@@ -8,11 +8,15 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+from concurrent.futures import wait
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, cast
 
 import psycopg
 import pytest
+from mcp_parts import process, whole_episode
 from postgres_server import until, url_or_skip
 from sqlalchemy import bindparam, func, select
 
@@ -28,7 +32,7 @@ from tb_envs.knobs import Knobs
 from tb_envs.registration import load_domain
 from tb_envs.sampling import ArgumentSampler
 from tb_envs.session.local import LocalBackend
-from tb_envs.session.postgres import PostgresBackend, open_postgres
+from tb_envs.session.postgres import THREADS, PostgresBackend, _threads, open_postgres
 from tb_envs.settings import Settings
 from tb_envs.store.postgres import slots
 from tb_envs.store.postgres.server import SETTINGS, Server, server
@@ -51,6 +55,33 @@ def databases(url: str) -> set[str]:
     with psycopg.connect(url) as connection:
         rows = connection.execute("SELECT datname FROM pg_database WHERE datname ~ '^tbx_(slot|build)_'").fetchall()
     return {name for (name,) in rows}
+
+
+def connections(url: str) -> int:
+    with psycopg.connect(url) as connection:
+        [(count,)] = connection.execute("SELECT count(*) FROM pg_stat_activity WHERE datname ~ '^tbx_'").fetchall()
+    return count
+
+
+def test_many_episodes_leave_databases_and_connections_flat(url: str) -> None:
+    """As many as are played at once, and some whose end is still on its way, however many came before."""
+    task, counts = get_task("hotel/late_cancellation/0"), list[tuple[int, int, int]]()
+
+    async def play() -> None:
+        for number in range(160):
+            pair = [await open_postgres(task, {"store": url}) for _ in range(2)]
+            for backend in pair:
+                assert (await backend.call("get_time", {})).ok
+                backend.close()
+            if number % 40 == 20:
+                await asyncio.to_thread(wait, [_threads().submit(int) for _ in range(64)])  # goodbyes are said there
+                counts.append((len(databases(url)), connections(url), len(os.listdir("/proc/self/fd"))))
+
+    asyncio.run(play())
+    assert counts[0][0] >= 2 and counts[0][1] >= 2
+    most = THREADS + 2  # goodbyes at once, and what is played; 320 episodes are ten times as many
+    assert all(now <= first + most for later in counts[1:] for now, first in zip(later, counts[0], strict=True)), counts
+    assert sum(thread.name.startswith("postgres") for thread in threading.enumerate()) <= THREADS
 
 
 # -- as with SQLite
@@ -390,3 +421,13 @@ def test_a_forked_child_plays_on_connections_of_its_own(url: str) -> None:
     again = opened(task, url)
     assert again.dump() == LocalBackend(task).dump()
     again.close()
+
+
+def test_an_episode_is_played_through_a_server_process_with_a_store(url: str, tmp_path: Path) -> None:
+    async def body() -> None:
+        async with process(tmp_path, "--store", url) as (_, endpoint):
+            await whole_episode(endpoint)
+            assert len(databases(url)) > before
+
+    before = len(databases(url))
+    asyncio.run(body())

@@ -6,7 +6,6 @@ import asyncio
 import dataclasses
 import gc
 import os
-import resource
 import threading
 import time
 from collections.abc import Callable
@@ -19,7 +18,7 @@ import gymnasium
 import pytest
 from backend_kinds import in_thread
 from llm_double import ModelDouble
-from mcp_parts import client_of, process, text_of
+from mcp_parts import client_of, end_of, memory_of, process, text_of
 
 from tb_envs.actions import call
 from tb_envs.background import Loop, shared, wait_for
@@ -31,6 +30,7 @@ from tb_envs.mcp.serve import Options, Served, running
 from tb_envs.openai_client import ask
 from tb_envs.session import fleet as fleets
 from tb_envs.session.fleet import fleet_of
+from tb_envs.session.local import LocalBackend
 from tb_envs.session.remote import RemoteBackend, connect, open_remote
 from tb_envs.session.wire import Endpoint
 from tb_envs.settings import Settings
@@ -129,6 +129,44 @@ def test_what_an_agent_writes_is_never_a_system_error(token: str) -> None:
             assert await there.call("x\ud800") == await here.call("x\ud800")
             assert not there.outcome and there.changes == here.changes
             there.close()
+
+    asyncio.run(body())
+
+
+def test_what_really_fails_ends_an_episode_as_what_is_injected(token: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that is gone, one that hangs, a tool that breaks: the agent reads the same, the record is the same."""
+    tools = get_task(TASK).domain.toolbox(0).tools
+
+    async def slow(self: LocalBackend, tool: str, arguments: Any) -> Any:
+        await asyncio.sleep(30)
+
+    def breaks(db: Any) -> Any:
+        raise RuntimeError("broken")
+
+    async def ended(settings: Settings, between: Callable[[], Any] = int) -> dict[str, Any]:
+        episode = Episode(settings)
+        await episode.reset(TASK)
+        if waited := between():
+            await waited
+        found = await end_of(episode)
+        episode.close()
+        return found
+
+    async def body() -> None:
+        want = await ended(Settings(faults={"crash": 1.0}))
+        assert want == await ended(Settings(faults={"timeout": 1.0}))
+        assert want["record"]["outcome"] == "error:backend" and "ended by a system error" in want["answers"][0]
+        stack = AsyncExitStack()
+        server = await stack.enter_async_context(running(Options(token=token)))
+        assert await ended(settings(server.url, deadline=20), stack.aclose) == want
+        async with running(Options(token=token)) as server:
+            with monkeypatch.context() as patch:
+                patch.setattr(LocalBackend, "call", slow)
+                assert await ended(settings(server.url, deadline=0.3)) == want
+            with monkeypatch.context() as patch:
+                patch.setitem(tools, "get_time", dataclasses.replace(tools["get_time"], function=breaks))  # pyright: ignore
+                assert await ended(settings(server.url)) == want
+                assert await ended(Settings()) == want
 
     asyncio.run(body())
 
@@ -358,11 +396,6 @@ def cpu_of(pid: int) -> float:
     return sum(int((task / "schedstat").read_text().split()[0]) for task in Path(f"/proc/{pid}/task").iterdir()) / 1e9
 
 
-def memory_of(pid: int) -> int:
-    """Bytes of a process's resident memory."""
-    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * resource.getpagesize()
-
-
 SESSIONS, ROUNDS = 144, 4
 
 
@@ -422,10 +455,11 @@ def test_1000_episodes_leave_nothing_behind(token: str) -> None:
     async def held(server: Served) -> tuple[int, ...]:
         await settled(lambda: not server.hub.live)
         gc.collect()
-        tasks = len(asyncio.all_tasks(shared().loop))
-        return len(os.listdir("/proc/self/fd")), threading.active_count(), tasks, server.connections()
+        tasks = [len(asyncio.all_tasks(loop)) for loop in (shared().loop, theirs.loop)]
+        return len(os.listdir("/proc/self/fd")), threading.active_count(), *tasks, server.connections()
 
-    loop_thread = in_thread(Options(token=token))
+    theirs = Loop()
+    loop_thread = in_thread(Options(token=token), theirs)
     server = wait_for(loop_thread.__aenter__())
     env = gymnasium.make("ThinkingBox/Hotel-v0", backend={"kind": "remote", "urls": [server.url]})
     try:
@@ -447,3 +481,40 @@ def test_1000_episodes_leave_nothing_behind(token: str) -> None:
     finally:
         env.close()
         wait_for(loop_thread.__aexit__(None, None, None))
+
+
+def test_200_episodes_over_mcp_leave_nothing_behind(token: str) -> None:
+    """Mode `episode`, with the SDK's client: the server holds whole episodes, and nothing of one that was deleted."""
+    theirs = Loop()
+
+    async def body() -> None:
+        async with in_thread(Options(token=token), theirs) as server:
+            endpoint = Endpoint(server.url, token)
+
+            def held() -> tuple[int, ...]:
+                tasks = [len(asyncio.all_tasks(loop)) for loop in (asyncio.get_running_loop(), theirs.loop)]
+                return len(os.listdir("/proc/self/fd")), threading.active_count(), *tasks, server.connections()
+
+            start: tuple[int, ...] = ()
+            memory = 0
+            for number in range(200):
+                soon = asyncio.get_running_loop().time() + 60
+                opened = await _start(endpoint, TASKS[number % 4], soon)
+                path = f"/control/sessions/{opened['id']}"
+                async with client_of(server.url + opened["mcp"]) as client:
+                    assert not (await client.call_tool("add_guest_note", note(number))).is_error
+                    assert not (await client.call_tool("end_conversation", {"summary": "Done."})).is_error
+                assert (await endpoint.request("POST", f"{path}/finish", {}, until=soon)).data["outcome"] == "failure"
+                assert (await endpoint.request("DELETE", path, until=soon)).status == 204
+                if number == 49:
+                    await settled(lambda: server.connections() <= 1)
+                    gc.collect()
+                    start, memory = held(), memory_of(os.getpid())
+            await settled(lambda: server.connections() <= 1)
+            gc.collect()
+            end = held()
+            assert all(after <= before + 2 for before, after in zip(start, end, strict=True)), (start, end)
+            assert memory_of(os.getpid()) - memory < 12 * 2**20
+            assert not server.hub.live and server.hub.metrics.ended == {"deleted": 200}
+
+    asyncio.run(body())

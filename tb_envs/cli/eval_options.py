@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from tb_envs.agents import BUILT_IN
-from tb_envs.cli.parser import Namespace, Parser, amounts, knobs_option, limits_option, whole
+from tb_envs.cli.parser import Namespace, Parser, faults_option, knobs_option, limits_option, whole
 from tb_envs.cli.selection import select
 from tb_envs.endpoints import DEFAULT_KEY
 from tb_envs.errors import UsageError
@@ -78,13 +78,7 @@ def eval_parser() -> Parser:
     what.add_argument(
         "--judge", type=_part, metavar="NAME|JSON", help="model that judges what only a reader can (default: none)"
     )
-    what.add_argument(
-        "--faults",
-        type=amounts("timeout=0.02,crash=0.01", float),
-        default={},
-        metavar="CHANCES",
-        help="injected system errors, chances per call: timeout=0.02,crash=0.01",
-    )
+    faults_option(what)
     what.add_argument("--prices", type=Path, metavar="FILE.toml", help="price table; without one costs are unknown")
     how = parser.add_argument_group("how it is run (may differ when a campaign is resumed)")
     how.add_argument("--out", type=Path, metavar="DIR", help=f"the campaign's folder (default: {RUNS}/AGENT-SUITE)")

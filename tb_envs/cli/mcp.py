@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from tb_envs.cli.parser import Parser, knobs_option, limits_option
+from tb_envs.cli.parser import Parser, faults_option, knobs_option, limits_option
 from tb_envs.cli.serve import customer_option, deadline_option, needed
 from tb_envs.limits import Limits
 from tb_envs.settings import Settings
@@ -18,11 +18,14 @@ def main(argv: list[str]) -> int:
     parser.add_argument("task", metavar="TASK", help="a task id, e.g. hotel/late_cancellation/0")
     customer_option(parser)
     parser.add_argument("--traces", metavar="DIR", help="write the episode as JSON: talk, calls, changed rows, verdict")
+    faults_option(parser)
     limits_option(parser)
     knobs_option(parser)
     deadline_option(parser)
     args = parser.read(argv)
-    settings = Settings(limits=Limits.of(args.limits), trace_dir=args.traces, knobs=args.knobs)
+    settings = Settings(
+        limits=Limits.of(args.limits), trace_dir=args.traces, knobs=args.knobs, faults=args.faults or None
+    )
     task = get_task(args.task, args.knobs)
     with needed():
         from tb_envs.mcp.stdio import serve_stdio

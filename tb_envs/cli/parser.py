@@ -93,6 +93,17 @@ def limits_option(parser: Parser) -> None:
     )
 
 
+def faults_option(parser: argparse._ActionsContainer) -> None:  # pyright: ignore[reportPrivateUsage]
+    """``--faults``, as of `tb_envs.session.faults`."""
+    parser.add_argument(
+        "--faults",
+        type=amounts("timeout=0.02,crash=0.01", float),
+        default={},
+        metavar="CHANCES",
+        help="injected system errors, chances per call: timeout=0.02,crash=0.01",
+    )
+
+
 def knobs_option(parser: Parser) -> None:
     """``--knobs``, as of `tb_envs.knobs.Knobs`."""
     parser.add_argument(

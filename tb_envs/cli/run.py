@@ -18,7 +18,7 @@ from typing import Any
 
 from tb_envs.agents import BUILT_IN, make_agent
 from tb_envs.cli.models import part_options
-from tb_envs.cli.parser import Parser, amounts, knobs_option, limits_option, whole
+from tb_envs.cli.parser import Parser, faults_option, knobs_option, limits_option, whole
 from tb_envs.cli.screen import Screen, percent, print_json, progress, screen, table
 from tb_envs.cli.selection import select, task_options
 from tb_envs.episode import Settings
@@ -89,13 +89,7 @@ def _parser() -> Parser:
     parser.add_argument(
         "--traces", metavar="DIR", help="write each episode as JSON: talk, calls, changed rows, verdict"
     )
-    parser.add_argument(
-        "--faults",
-        type=amounts("timeout=0.02,crash=0.01", float),
-        default={},
-        metavar="CHANCES",
-        help="injected system errors, chances per call: timeout=0.02,crash=0.01",
-    )
+    faults_option(parser)
     parser.add_argument("--store", metavar="URL", help="databases on a PostgreSQL server: postgresql://…")
     limits_option(parser)
     knobs_option(parser)

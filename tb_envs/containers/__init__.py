@@ -1,5 +1,5 @@
 """Containers: a domain's server image, hardened containers that run it, a warm pool of them, and who clears them away.
 
-`server`, `wire`, `rpc` and `placed` run inside a container; the others run where the trainer does. Nothing here touches
-a container, an image or a folder that does not carry this project's label.
+`server`, `routes`, `plain_http`, `rpc` and `placed` run inside a container; the others run where the trainer does.
+Nothing here touches a container, an image or a folder that does not carry this project's label.
 """

@@ -25,6 +25,7 @@ from urllib.parse import parse_qs
 from tb_envs.containers import rpc
 from tb_envs.containers.placed import PlacedTask, unpack
 from tb_envs.containers.plain_http import Answer, Refused, Request, answer, listen
+from tb_envs.containers.routes import Route, find
 from tb_envs.errors import BackendError, DomainError
 from tb_envs.session.backend import ToolResult
 from tb_envs.session.local import LocalBackend
@@ -122,7 +123,7 @@ class Server:
             self.renew()
             await asyncio.sleep(self.lease / 4)
 
-    def taken(self) -> Answer:
+    def taken(self, request: Request, key: str) -> Answer:
         """The owner's connection: it has no end but the owner's."""
         self._keeper = asyncio.get_running_loop().create_task(self.keep())
         return Answer(200, b"", holds=lambda: os._exit(0))
@@ -130,45 +131,51 @@ class Server:
     # -- requests
 
     def handle(self, request: Request) -> Answer:
-        """Answer one request."""
-        parts = request.path.strip("/").split("/")
-        if parts[0] == "control":
-            return self._control(request, parts[1:])
-        if parts[0] == "episodes" and len(parts) == 3 and parts[2] == "mcp":
-            session = self._known(parts[1])
-            if request.method != "POST":
-                raise Refused(405, "messages are posted here")
-            self.calls += 1
-            return session.answer(request)
-        if request.method == "GET" and request.path in ("/healthz", "/readyz"):
-            return answer({"status": "ok"})
-        if request.method == "GET" and request.path == "/metrics":
-            lines = (f"tbx_sessions_opened_total {self.opened}", f"tbx_mcp_requests_total {self.calls}", "")
-            return Answer(200, "\n".join(lines).encode(), "text/plain; version=0.0.4")
-        raise Refused(404, "nothing is here")
+        """Answer one request. Whatever is below ``/control`` is told nothing but 401 without the token."""
+        if request.path.strip("/").split("/")[0] == "control":
+            given = request.headers.get("authorization", "")
+            if not secrets.compare_digest(given.encode(), f"Bearer {self.token}".encode()):
+                return Answer(401, b"")
+        route, key = find(ROUTES, request)
+        return route.answer(self, request, key)
 
-    def _control(self, request: Request, parts: list[str]) -> Answer:
-        given = request.headers.get("authorization", "")
-        if not secrets.compare_digest(given.encode(), f"Bearer {self.token}".encode()):
-            return Answer(401, b"")
-        match request.method, parts:
-            case "GET", ["lifeline"]:
-                return self.taken()
-            case "POST", ["sessions"]:
-                return self._open(request.json())
-            case "GET", ["sessions"]:
-                return answer({"sessions": [{"id": s.key, "task_id": s.task_id} for s in self._all()]})
-            case "GET", ["sessions", key, "journal"]:
-                after = int(parse_qs(request.query).get("after", ["0"])[0])
-                return answer({"changes": [change for change in self._known(key).changes if change[0] > after]})
-            case "GET", ["sessions", key, "dump"]:
-                return answer({"dump": self._known(key).backend.dump()})
-            case "DELETE", ["sessions", key]:
-                self._known(key)
-                self._close()
-                return answer({})
-            case _:
-                raise Refused(404, "nothing is here")
+    def mcp(self, request: Request, key: str) -> Answer:
+        """A message of the agent's plane."""
+        session = self._known(key)
+        self.calls += 1
+        return session.answer(request)
+
+    def healthy(self, request: Request, key: str) -> Answer:
+        """That it lives, and takes sessions."""
+        return answer({"status": "ok"})
+
+    def metrics(self, request: Request, key: str) -> Answer:
+        """What it has done, for Prometheus."""
+        lines = (f"tbx_sessions_opened_total {self.opened}", f"tbx_mcp_requests_total {self.calls}", "")
+        return Answer(200, "\n".join(lines).encode(), "text/plain; version=0.0.4")
+
+    def sessions(self, request: Request, key: str) -> Answer:
+        """The session there is."""
+        return answer({"sessions": [{"id": s.key, "task_id": s.task_id} for s in self._all()]})
+
+    def journal(self, request: Request, key: str) -> Answer:
+        """The row changes so far."""
+        after = int(parse_qs(request.query).get("after", ["0"])[0])
+        return answer({"changes": [change for change in self._known(key).changes if change[0] > after]})
+
+    def dump(self, request: Request, key: str) -> Answer:
+        """The whole database."""
+        return answer({"dump": self._known(key).backend.dump()})
+
+    def delete(self, request: Request, key: str) -> Answer:
+        """End the session."""
+        self._known(key)
+        self._close()
+        return answer({})
+
+    def open(self, request: Request, key: str) -> Answer:
+        """Begin a session; the one before ends."""
+        return self._open(request.json())
 
     def _open(self, asked: Any) -> Answer:
         if not isinstance(asked, dict):
@@ -200,6 +207,21 @@ class Server:
         if self.session is None or not secrets.compare_digest(self.session.key.encode(), key.encode()):
             raise Refused(404, "there is no such session")
         return self.session
+
+
+ROUTES = (
+    Route("POST", "/episodes/{id}/mcp", Server.mcp),
+    Route("GET", "/control/lifeline", Server.taken),
+    Route("POST", "/control/sessions", Server.open),
+    Route("GET", "/control/sessions", Server.sessions),
+    Route("GET", "/control/sessions/{id}/journal", Server.journal),
+    Route("GET", "/control/sessions/{id}/dump", Server.dump),
+    Route("DELETE", "/control/sessions/{id}", Server.delete),
+    Route("GET", "/healthz", Server.healthy),
+    Route("GET", "/readyz", Server.healthy),
+    Route("GET", "/metrics", Server.metrics),
+)
+"""Everything that can be asked; a test holds a rule against each."""
 
 
 def load(folder: Path = Path()) -> tuple[Domain, str]:

@@ -26,7 +26,8 @@ PROJECT = "thinkingbox-gym"
 OURS = (
     *("costs.py", "endpoints.py", "errors.py", "knobs.py", "limits.py", "settings.py"),
     *("authoring", "parts", "store"),
-    *(f"containers/{name}.py" for name in ("__init__", "__main__", "placed", "plain_http", "proof", "rpc", "server")),
+    *(f"containers/{name}.py" for name in ("__init__", "__main__", "placed", "plain_http", "proof", "routes", "rpc")),
+    "containers/server.py",
     *(f"grading/{name}.py" for name in ("__init__", "expectations", "matchers")),
     *(f"session/{name}.py" for name in ("__init__", "backend", "local", "tools")),
 )

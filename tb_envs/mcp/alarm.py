@@ -1,9 +1,9 @@
 """A deadline for code that does not suspend: a timer signal that raises in the middle of it.
 
 A coroutine is driven stretch by stretch: the timer runs only while its own code does, never while the event loop waits,
-so that it can ring in nothing but the session that it was set for. Works in a process's main thread, once `install` was
-called there; elsewhere nothing is timed. Refuses to interrupt one SQL statement: Python sees a signal only between
-statements.
+so that it can ring in nothing but the session that it was set for. A statement of SQLite is ended in its middle. Works
+in a process's main thread, once `install` was called there; elsewhere nothing is timed. Refuses to end what never comes
+back to Python, such as one `sum` over a huge range.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 
 from tb_envs.errors import BackendError
+from tb_envs.store.sqlite import heed_signals
 
 T = TypeVar("T")
 LEAST = 0.5
@@ -31,6 +32,7 @@ def install() -> None:
     global _installed
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGALRM, _ring)
+        heed_signals()
         _installed = True
 
 

@@ -239,6 +239,8 @@ class _Plan:
         if type(attempt) is not int:
             raise Refused(400, f"attempt is a whole number, got {attempt!r}")
         chosen = _mapping(given.get("settings") or {}, "settings", SETTINGS)
+        if mode == "backend":
+            _of_a_backend(chosen)
         settings = replace(
             rules.settings,
             limits=Limits.of(chosen.get("limits"), rules.settings.limits),
@@ -252,6 +254,17 @@ class _Plan:
         if not isinstance(customer_tool, bool):
             raise Refused(400, f"customer_tool is true or false, got {customer_tool!r}")
         return cls(task, mode, attempt, settings, float(min(deadline, LONGEST_DEADLINE)), customer_tool)
+
+
+def _of_a_backend(chosen: Mapping[str, Any]) -> None:
+    """Refuse what only a conversation has: it would change nothing."""
+    for name, value in chosen.items():
+        if name != "deadline" and value is not None:
+            raise Refused(
+                400,
+                f"settings.{name} is for mode episode; in mode backend customer, limits, faults and grader are held by "
+                "who opens the session, and only deadline may be set",
+            )
 
 
 def _models(chosen: Mapping[str, Any], rules: Rules) -> dict[str, Any]:

@@ -273,8 +273,8 @@ class EpisodeSession(Session):
         call = ToolCall("", tool, arguments, json.dumps(dict(arguments)))
         try:
             observation = await self._in_time(self.episode.act(Turn("", (call,)), turns=0))
-        except BackendError:
-            return error_result("refused", OVER)
+        except BackendError as error:
+            observation = self.episode.fail_backend(error)
         for event in self.episode.log[known:]:
             if event.kind == "result":
                 return ToolResult(event.ok, event.data, event.text, {})
@@ -290,8 +290,8 @@ class EpisodeSession(Session):
             return error_result("invalid_arguments", str(error))
         try:
             answer = await self._in_time(self.episode.say(text))
-        except BackendError:
-            return error_result("refused", OVER)
+        except BackendError as error:
+            return error_result("refused", self.episode.fail_backend(error))
         data = {"customer": answer, "conversation": "over" if self.over else "open"}
         return ToolResult(True, data, as_text(data), {})
 
@@ -314,6 +314,8 @@ class EpisodeSession(Session):
                     await self._in_time(self.episode.finish())
                 except BackendError as error:
                     self.broken = str(error)
+            if self.broken:
+                self.episode.fail_backend(BackendError(self.broken))
             return self.result()
 
     def result(self) -> dict[str, Any]:

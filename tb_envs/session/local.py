@@ -18,7 +18,7 @@ from tb_envs.session.backend import ToolResult, as_text, check_call, error_resul
 from tb_envs.store.db import Db, IdSource, refusal
 from tb_envs.store.dump import Dump
 from tb_envs.store.journal import RowChange
-from tb_envs.store.sqlite import SqliteStore
+from tb_envs.store.sqlite import SqliteStore, is_interrupt
 
 if TYPE_CHECKING:
     from tb_envs.task import Task  # a session needs no task's family, customer or grader; a container has none of them
@@ -87,6 +87,8 @@ class ToolSession(Generic[S]):
         except ToolError as error:
             return error_result("refused", str(error), checked)
         except (DBAPIError, sqlite3.Error, OverflowError, UnicodeEncodeError) as error:
+            if is_interrupt(getattr(error, "orig", error)):
+                raise BackendError(f"{tool} did not end in time: its statement was interrupted") from error
             return error_result("refused", str(refusal(error)), checked)
         except BackendError:
             raise

@@ -23,7 +23,29 @@ from tb_envs.store.journal import TABLE, RowChange, read_change
 
 KEPT = 64
 """Idle connections kept for the next reset; live ones are not limited."""
+STEPS = 100_000
+"""Of SQLite's machine, some milliseconds, between two looks at signals within one statement."""
+_heeded = False
 _READ = f"SELECT seq, tbl, key, before, after FROM {TABLE} WHERE seq > ? ORDER BY seq"
+
+
+def heed_signals() -> None:
+    """Let a signal's handler run in the middle of a statement too, in databases that are opened from now on.
+
+    What the handler raises there ends the statement as interrupted (`is_interrupt`) and is heard no further: for a
+    process that has such a handler, and none whose exception must arrive.
+    """
+    global _heeded
+    _heeded = True
+
+
+def _look() -> int:
+    return 0  # to call anything is enough: Python runs handlers as it enters a function
+
+
+def is_interrupt(error: BaseException | None) -> bool:
+    """Whether a statement was ended in its middle, which nothing that an agent sends can do."""
+    return isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT
 
 
 def _connect() -> sqlite3.Connection:
@@ -73,6 +95,8 @@ class SqliteStore:
         self.specs = specs
         self.connection, self.raw = _borrow()
         self.closed = False
+        if _heeded:
+            self.raw.set_progress_handler(_look, STEPS)
         pages.load(self.raw, seed)
         self._seen = 0
 
