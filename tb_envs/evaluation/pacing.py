@@ -6,6 +6,7 @@
   distances, until one is answered. The others wait and do not use up their own tries.
 * broken (`Breaker`): so many failures in a row, of several tasks, that to go on would only burn attempts.
 
+The agent's model, the customer's and the judge's have a gate each (`OneTask` is how an episode sees one).
 Refuses to send anything itself, and to know what a failure was.
 """
 
@@ -143,6 +144,23 @@ class Gate:
     def _again(self) -> None:
         self._timer = None
         self._let_through()
+
+
+class OneTask:
+    """A gate as the requests that are made for one task pass it (`tb_envs.patience.Pace`).
+
+    Args:
+        gate: that all tasks' requests pass.
+        task_id: the task.
+    """
+
+    def __init__(self, gate: Gate, task_id: str) -> None:
+        self._gate, self._task_id = gate, task_id
+        self.enter, self.leave, self.answered, self.busy = gate.enter, gate.leave, gate.answered, gate.busy
+
+    def failed(self, retry_after: float | None = None) -> None:
+        """A request brought no answer."""
+        self._gate.failed(self._task_id, retry_after)
 
 
 def span(seconds: float) -> str:
