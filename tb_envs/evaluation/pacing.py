@@ -52,6 +52,7 @@ class Gate:
         self._not_before = self._cut_at = self._asked_for = 0.0
         self._timer: asyncio.TimerHandle | None = None
         self._busy = self._failures = 0
+        self._held_for = ""
         self._failing: set[str] = set()
 
     @property
@@ -103,30 +104,30 @@ class Gate:
             self._width = max(1.0, min(self._width, self._flying + 1) / 2)
             self._cut_at = time.monotonic()
             self._busy += 1
-        self._hold(retry_after if retry_after is not None else self._pause(self._busy))
+        self._hold(retry_after if retry_after is not None else self._pause(self._busy), "busy")
 
     def failed(self, task_id: str, retry_after: float | None = None) -> None:
         """A request failed that was made for this task."""
         self._failures += 1
         self._failing.add(task_id)
         if retry_after is not None:
-            self._hold(retry_after)
+            self._hold(retry_after, "in trouble")
         elif self._in_trouble:
-            self._hold(self._pause(self._failures - SUSPECT + 1))
+            self._hold(self._pause(self._failures - SUSPECT + 1), "in trouble")
 
     def notice(self) -> str:
         """Why nothing is let through for a while, for people; empty where something is."""
         left = self._not_before - time.monotonic()
         if left < TOLD_FROM:
             return ""
-        words = f"server {'busy' if self._busy else 'in trouble'}, next request in {span(left)}"
+        words = f"server {self._held_for}, next request in {span(left)}"
         return f"{words} (it said {span(self._asked_for)})" if self._asked_for > LONGEST_HOLD else words
 
     def _pause(self, nth: int) -> float:
         return min(LONGEST, self._first * 2 ** min(nth - 1, 16))
 
-    def _hold(self, seconds: float) -> None:
-        self._asked_for = seconds
+    def _hold(self, seconds: float, why: str) -> None:
+        self._asked_for, self._held_for = seconds, why
         self._not_before = max(self._not_before, time.monotonic() + min(seconds, LONGEST_HOLD))
 
     def _let_through(self) -> None:
