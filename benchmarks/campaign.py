@@ -142,7 +142,9 @@ def measure(ids: list[str], attempts: int, *, think: float, concurrency: int, fo
         endpoint = Endpoint("double", url, deadline=60.0)
         player = TimedPlayer(chat.ChatModel(endpoint, Gate(concurrency), breaker), timed=think > 0)
         campaign = Campaign(
-            folder, ids, attempts, player, Settings(), breaker, lambda part, tokens: 0.0, concurrency=concurrency
+            *(folder, ids, attempts, player, Settings(), breaker, lambda part, tokens: 0.0),
+            agent={"name": "double", "kind": "chat", "sampling": {}},
+            concurrency=concurrency,
         )
         importlib.import_module("openai")  # a second that is paid once and is no turn's
         gc.collect()

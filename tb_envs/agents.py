@@ -2,7 +2,7 @@
 
 `reference` and `obedient` play a task's scripts and so know the task; `idle`, `talker` and `random` see what an agent
 sees. Other agents are named ``module:callable``: a function of ``(observation, info)`` that returns an action, where
-`info` is as of the environment's reset, with the running ``messages``.
+`info` has ``instructions`` (the policy included), ``tools`` and the running ``messages``, and nothing else.
 """
 
 from __future__ import annotations
@@ -174,11 +174,11 @@ class FunctionAgent:
 
 
 def shown_to(episode: Episode) -> dict[str, Any]:
-    """What a callable is shown of an episode beside the observation."""
-    assert episode.task is not None
+    """What a callable is shown of an episode beside the observation: policy, tools and messages, as a model is.
+
+    No task id: by that a function could look up the task's own solution.
+    """
     return {
-        "task_id": episode.task.id,
-        "domain": episode.task.domain.name,
         "tools": episode.tools,
         "instructions": episode.instructions,
         "messages": list(episode.messages),

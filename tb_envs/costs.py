@@ -55,7 +55,8 @@ class Cost:
         kinds: tokens by kind, as far as they were reported.
         requests: answered requests.
         unreported: of those, the ones whose tokens the server did not report.
-        retried: requests that were sent again.
+        retried: requests that were sent again after a failure.
+        slowed: requests that were sent again because the server was busy.
         seconds: of the wall clock, spent waiting for the model.
     """
 
@@ -65,6 +66,7 @@ class Cost:
     unreported: int = 0
     retried: int = 0
     seconds: float = 0.0
+    slowed: int = 0
 
     def __add__(self, other: Cost) -> Cost:
         unknown = self.dollars is None or other.dollars is None
@@ -75,6 +77,7 @@ class Cost:
             self.unreported + other.unreported,
             self.retried + other.retried,
             self.seconds + other.seconds,
+            self.slowed + other.slowed,
         )
 
     def __sub__(self, other: Cost) -> Cost:
@@ -86,6 +89,7 @@ class Cost:
             self.unreported - other.unreported,
             self.retried - other.retried,
             self.seconds - other.seconds,
+            self.slowed - other.slowed,
         )
 
     @property

@@ -9,9 +9,9 @@ A system error ends it as ``error:*`` and is never a failure; what the agent doe
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tb_envs.actions import ToolCall, Turn, parse_action
 from tb_envs.costs import Cost, Part
@@ -33,6 +33,9 @@ from tb_envs.users.customer import Customer, make_user
 from tb_envs.users.reply import Reply
 from tb_envs.users.scripted import ScriptedUser
 
+if TYPE_CHECKING:
+    from tb_envs.patience import Pace
+
 T = TypeVar("T")
 OPTIONS = ("task_id", "split", "user", "limits")
 OVER = "The conversation is over; reset the environment to start another."
@@ -53,10 +56,13 @@ class Episode:
         grading_seconds: of the wall clock, spent on the verdict; a measure, and part of no result.
         costs: what models that play the customer or judge took, by part; empty where nobody calls one.
         user_faults: answers of a model that played the customer which were not let through; see `users.guards`.
+        paces: what requests to such models pass, by part, where many episodes ask them at once; empty where each asks
+            by itself. Whoever plays the episodes sets it, before the reset.
     """
 
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings or Settings()
+        self.paces: Mapping[Part, Pace] = {}
         self.backend: Backend | None = None
         self.user: Customer
         self.task: Task | None = None
@@ -312,7 +318,9 @@ class Episode:
         if any(event.kind == "said" for event in self.log):
             judge = Judge(*model_options("judge", self.settings.judge))
             try:
-                answers = await judge.answers(criteria, self.log, lambda cost: self.spend("judge", cost))
+                answers = await judge.answers(
+                    criteria, self.log, lambda cost: self.spend("judge", cost), self.paces.get("judge")
+                )
             except CheckerError as error:
                 self._fail("checker", error)
                 return

@@ -1,22 +1,20 @@
-"""Asking a model over an OpenAI-compatible endpoint: one request (`ask`), or one with bounded patience (`ask_again`).
+"""Asking a model over an OpenAI-compatible endpoint: one request, which is answered or is not.
 
 What went wrong is a `RequestFailed` that says how it is to be taken, with the server's own words and without the key.
-Refuses to decide what a failure means for an episode, and to open connections itself (`tb_envs.sending`).
+Refuses to ask again (`tb_envs.patience`), to decide what a failure means for an episode, and to open connections itself
+(`tb_envs.sending`).
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
-import time
-import zlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from tb_envs.costs import Cost, Tokens
+from tb_envs.costs import Tokens
 from tb_envs.endpoints import Endpoint
 from tb_envs.errors import UsageError
 from tb_envs.sending import close_clients, post
@@ -28,8 +26,6 @@ Failure = Literal["busy", "down", "refused", "wrong"]
 """``busy``: rate limited (429), come again later; ``down``: no or no usable answer, worth another try; ``refused``: the
 provider's content filter; ``wrong``: the request cannot be right as it is (key, model, length)."""
 
-FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
-"""Seconds before the first retry, doubled each time, and at most."""
 WORDS = 600
 """Characters of a server's own words that a message keeps."""
 _FILTERED = ("content_filter", "content_policy_violation", "responsibleaipolicyviolation")
@@ -107,23 +103,6 @@ class RequestFailed(Exception):
         self.too_long, self.tokens = too_long, tokens
 
 
-@dataclass
-class Asked:
-    """What `ask_again` took, filled while it runs, so that it also holds when it fails or is cancelled.
-
-    Attributes:
-        retried: requests sent again after a failure; waits for a busy server are in `slowed`.
-        slowed: how often the server said that it is busy.
-        seconds: of the wall clock, waiting included.
-        waited: of those, seconds that the server (429) or the back-off made us wait.
-    """
-
-    retried: int = 0
-    slowed: int = 0
-    seconds: float = 0.0
-    waited: float = 0.0
-
-
 async def ask(endpoint: Endpoint, body: Mapping[str, Any]) -> Answer:
     """Send one chat completion and return what the model answered; no retry.
 
@@ -153,55 +132,6 @@ async def ask(endpoint: Endpoint, body: Mapping[str, Any]) -> Answer:
     if not response.is_success:
         raise _failed(endpoint, response, key)
     return _read(endpoint, response, key)
-
-
-async def ask_again(endpoint: Endpoint, body: Mapping[str, Any], asked: Asked | None = None) -> Answer:
-    """`ask`, sent again while that may help: after ``down`` `retries` times, after ``busy`` until patience is gone.
-
-    Back-off doubles, is spread by the request's content, and is at least what ``Retry-After`` says.
-
-    Raises:
-        RequestFailed: as of the last request.
-    """
-    asked = asked or Asked()
-    began = time.monotonic()
-    try:
-        while True:
-            try:
-                return await ask(endpoint, body)
-            except RequestFailed as failed:
-                wait = _wait(failed, asked, body)
-                if failed.kind == "busy" and asked.waited + wait <= endpoint.patience:
-                    asked.slowed += 1
-                elif failed.kind == "down" and asked.retried < endpoint.retries:
-                    asked.retried += 1
-                    wait = _bounded(wait, endpoint)
-                else:
-                    raise
-                asked.waited += wait
-            await asyncio.sleep(wait)
-    finally:
-        asked.seconds += time.monotonic() - began
-
-
-async def paid_ask(endpoint: Endpoint, body: Mapping[str, Any], spend: Callable[[Cost], None]) -> Answer:
-    """`ask_again`, and what it took is booked with `spend`, also if it fails or is cancelled.
-
-    Raises:
-        RequestFailed: as of the last request.
-    """
-    asked, cost = Asked(), Cost(dollars=0.0)
-    try:
-        answer = await ask_again(endpoint, body, asked)
-        known = answer.tokens or Tokens()
-        cost = Cost(endpoint.dollars(answer.tokens), known, requests=1, unreported=int(answer.tokens is None))
-        return answer
-    except RequestFailed as failed:
-        if failed.tokens is not None:
-            cost = Cost(endpoint.dollars(failed.tokens), failed.tokens, requests=1)
-        raise
-    finally:
-        spend(replace(cost, retried=asked.retried, seconds=asked.seconds))
 
 
 def need_openai() -> None:
@@ -357,18 +287,6 @@ def _retry_after(response: Response) -> float | None:
     return None
 
 
-def _wait(failed: RequestFailed, asked: Asked, body: Mapping[str, Any]) -> float:
-    turn = asked.retried + asked.slowed
-    spread = zlib.crc32(json.dumps([turn, body.get("messages")], default=str).encode()) / 2**32
-    wait = min(LONGEST_WAIT, FIRST_WAIT * 2 ** min(turn, 16)) * (0.5 + spread / 2)
-    return max(wait, failed.retry_after or 0.0)
-
-
-def _bounded(wait: float, endpoint: Endpoint) -> float:
-    """A server that is down may not ask for more patience than one that is busy."""
-    return min(wait, max(LONGEST_WAIT, endpoint.patience))
-
-
 def _where(endpoint: Endpoint) -> str:
     return f"{endpoint.model} at {endpoint.base_url}"
 
@@ -384,13 +302,10 @@ def _scrub(text: str, key: str) -> str:
 
 __all__ = [
     "Answer",
-    "Asked",
     "Failure",
     "RequestFailed",
     "ask",
-    "ask_again",
     "close_clients",
     "need_openai",
-    "paid_ask",
     "read_tokens",
 ]

@@ -38,6 +38,7 @@ def attempt_row(
         "reference_length": 5,
         "attempt": attempt,
         "seed": 1,
+        "agent": {"name": "made up", "kind": "chat", "sampling": {"temperature": 0.7}},
         "outcome": outcome,
         "ended_by": "error" if outcome.startswith("error:") else "agent",
         "error": "it broke" if outcome.startswith("error:") else "",

@@ -118,6 +118,7 @@ def make_campaign(
 ) -> Path:
     """Play a campaign into `folder`, as ``tbx eval`` does, and return the folder."""
     settings = settings or Settings()
+    agent = {"kind": "callable", "name": f"uneven, skill {player.skill}"}
     campaign = Campaign(
         folder=folder,
         tasks=tasks,
@@ -126,12 +127,13 @@ def make_campaign(
         settings=settings,
         breaker=Breaker(10**6, len(tasks)),
         price=_price if priced else (lambda part, tokens: None),
+        agent=agent,
         seed=seed,
         concurrency=1,
         retries=0,
     )
     manifest = build_manifest(
-        agent={"kind": "callable", "name": f"uneven, skill {player.skill}"},
+        agent=agent,
         tasks=[get_task(task) for task in tasks],
         attempts=attempts,
         seed=seed,

@@ -149,11 +149,12 @@ class ChatDouble:
 
     async def _close(self) -> None:
         self._server.close()
-        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+        talks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in talks:
             task.cancel()
         for writer in self._writers:
             writer.transport.abort()
-        await asyncio.sleep(0)
+        await asyncio.gather(*talks, return_exceptions=True)
 
     # -- HTTP
 
@@ -182,8 +183,8 @@ class ChatDouble:
                     writer.close()
                     return
                 await writer.drain()
-        except (asyncio.IncompleteReadError, ConnectionError):
-            pass
+        except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
+            pass  # cancelled by `stop` alone; a stream's own callback would print the traceback of a task that says so
         finally:
             self._writers.discard(writer)
             writer.close()

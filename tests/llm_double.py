@@ -30,6 +30,8 @@ class ModelDouble(ChatDouble):
         self.next_trouble: list[str] = []
         self.finish = "stop"
         self.usage = True
+        self.refused = ""
+        """A field of requests that it answers with 400."""
 
     def start(self) -> ModelDouble:
         super().start()
@@ -50,6 +52,8 @@ class ModelDouble(ChatDouble):
             await asyncio.sleep(float(number))
         elif kind:
             return _trouble(kind, number, self.asked)
+        if self.refused in body:
+            return _http(400, {"error": {"message": f"Unrecognized request argument supplied: {self.refused}"}})
         if self.think:
             await asyncio.sleep(self.think)
         data = _completion(body, {"role": "assistant", "content": self._written(body["messages"])})

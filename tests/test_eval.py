@@ -7,6 +7,7 @@ import io
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -20,6 +21,7 @@ import pytest
 from attempt_rows import attempt_row
 from chat_double import ChatDouble, Message, called, said, turns_of, usage
 from llm_double import ModelDouble
+from test_judge import KEPT, TOLD, answer, with_criteria
 from test_llm_users import scripted_brain
 
 from tb_envs.authoring.rng import stable_seed
@@ -29,9 +31,11 @@ from tb_envs.errors import UsageError
 from tb_envs.evaluation.chat import _answer
 from tb_envs.evaluation.context import LEFT_OUT, ContextRule
 from tb_envs.evaluation.pacing import KINDS_OF_TASK, SUSPECT, Gate
+from tb_envs.evaluation.play import play_campaign
 from tb_envs.evaluation.prices import read_prices
 from tb_envs.evaluation.rows import FILE, KEYS, Appender, line_of, read_rows
 from tb_envs.openai_client import Answer as Completion
+from tb_envs.settings import Settings
 from tb_envs.task import Task, get_task
 from tb_envs.trace import episode_record
 
@@ -150,6 +154,8 @@ def test_every_row_is_right_whatever_the_server_does(double: ChatDouble, tbx: Ev
         turns = scripts[task_id, attempt]
         where = (task_id, attempt)
         assert row["seed"] == stable_seed(0, task_id, attempt), where
+        sampled = {"temperature": 0.7, "top_p": 0.9, "stop": ["a,b"]}
+        assert row["agent"] == {"name": "m", "kind": "chat", "sampling": sampled}, where
         if task_id in (broken, dropped):
             assert (row["outcome"], row["ended_by"], row["verdict"]) == ("error:agent", "error", None), where
             assert ("CUDA out of memory" if task_id == broken else "broke off") in row["error"], row["error"]
@@ -256,11 +262,14 @@ def test_killed_at_ten_moments_it_ends_like_one_that_was_not(double: ChatDouble,
             wrong = (place + attempt) % 3 == 0
             turns = [*MALFORMED[: place % 3], *(mistake_of(task_id) if wrong else turns_of(task_id))]
             double.plays(task_id, turns, attempt, 3)
-            needed[task_id, attempt] = 2 if place == 3 else len(turns)
+            needed[task_id, attempt] = min(len(turns), {3: 2, 4: 1, 5: 2}.get(place, 99))
     double.trouble = {(ids[1], 2): ["500", "429:0.01"], (ids[2], 1): ["drop"], (ids[3], 2): ["500!"]}
+    double.trouble |= {(ids[4], 1): ["filter!"], (ids[5], 2): ["long!"], (ids[6], 2): ["null", "slow:0.05"]}
     more = ("--tasks", *ids, "--attempts", "3", "--concurrency", "3", "--retries", "1", "--request-retries", "1", *FAST)
     whole = start(double, tmp_path / "whole", *more)
     assert whole.wait(180) == 0, whole.stderr and whole.stderr.read()
+    double.visits.clear()  # the killed runs meet the same trouble, not what the whole one has used up
+    met = double.seen.copy()
     rng, out = Random(5), tmp_path / "killed"
     file = out / FILE
     for number in range(10):
@@ -279,6 +288,7 @@ def test_killed_at_ten_moments_it_ends_like_one_that_was_not(double: ChatDouble,
     assert last_one.wait(180) == 0, last_one.stderr and last_one.stderr.read()
     assert without_seconds(out) == without_seconds(tmp_path / "whole")
     assert len(without_seconds(out)) == 24 and not read_rows(out).replaced
+    assert all(double.seen[word] > met[word] for word in ("500", "429", "drop", "filter", "long", "null", "slow"))
     asked = double.asked
     again = start(double, out, *more)
     assert again.wait(180) == 0
@@ -374,6 +384,43 @@ def test_a_broken_endpoint_stops_the_campaign_in_its_own_words_and_keeps_everyth
     double.broken = "drop"  # no answer at all, from the first request on
     code, report, err = tbx(*argv[:-1], tmp_path / "d", *more, "--request-retries", 2)
     assert code == 1 and "cannot be reached or broke off" in err and len(read_rows(tmp_path / "d")) == 0
+
+
+def test_an_answer_that_takes_too_long_is_asked_for_again_and_then_a_system_error(
+    double: ChatDouble, tbx: Eval, tmp_path: Path
+) -> None:
+    late, never = TASKS[:2]
+    for task_id in (late, never):
+        double.plays(task_id, turns_of(task_id))
+    double.trouble |= {(late, 1): ["slow:60"], (never, 1): ["slow:60!"]}
+    argv = ("--model", "m", "--base-url", double.url, "--attempts", 1, "--backoff", "0.005", "--timeout", "1.5")
+    code, report, _ = tbx(*argv, "--tasks", late, "--out", tmp_path / "late")
+    row = read_rows(tmp_path / "late").row(late, 0)
+    assert code == 0 and (row["outcome"], row["retries"]) == ("success", 0)
+    assert row["seconds"]["retried"] >= 1 and row["seconds"]["agent"] >= 1.5
+    assert row["log"] == json.loads(json.dumps(episode_record(played(late, turns_of(late)))["log"]))
+    argv = (*argv, "--request-retries", 1, "--retries", 0)
+    code, report, _ = tbx(*argv, "--tasks", never, "--out", tmp_path / "never")
+    row = read_rows(tmp_path / "never").row(never, 0)
+    assert code == 0 and (report["summary"]["system_errors"], report["summary"]["counted"]) == (1, 0)
+    assert (row["outcome"], row["ended_by"], row["verdict"]) == ("error:agent", "error", None)
+    assert "did not answer within 1.5 s" in row["error"] and row["seconds"]["retried"] == 1
+
+
+def test_the_double_stops_without_a_word_though_somebody_waits_for_it(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    double = ChatDouble().start()
+    double.broken = "slow:60"
+    with socket.create_connection(("127.0.0.1", double.port)) as asks, socket.create_connection(asks.getpeername()):
+        body = json.dumps({"messages": [said(""), said("")]}).encode()
+        asks.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        until = time.monotonic() + 30
+        while (not double.out or double.connections < 2) and time.monotonic() < until:
+            time.sleep(0.001)
+        assert (double.out, double.connections) == (1, 2)
+        double.stop()
+    assert not caplog.records, caplog.text
 
 
 def test_a_poisoned_task_is_an_error_of_its_own(double: ChatDouble, tbx: Eval, tmp_path: Path) -> None:
@@ -477,7 +524,7 @@ def bad(observation, info):
     for name in ("plain", "later"):
         code, report, err = tbx("--agent", f"own_agents:{name}", *argv, "--out", tmp_path / name)
         assert (code, err, report["summary"]["passed"], report["summary"]["counted"]) == (0, "", 0, 8)
-        found = without_seconds(tmp_path / name)
+        found = [line.replace(f"own_agents:{name}".encode(), b"who") for line in without_seconds(tmp_path / name)]
         first = first or found
         assert found == first
         assert read_rows(tmp_path / name).row(TASKS[0], 1)["cost"] == {"agent": None, "user": 0.0, "judge": 0.0}
@@ -485,7 +532,7 @@ def bad(observation, info):
     assert main(["eval", "--agent", "own_agents:plain", *map(str, argv), "--out", str(tmp_path / "plain")]) == 0
     assert "cost unknown: what a Python function pays" in capsys.readouterr().out
     seen = sys.modules["own_agents"].SEEN
-    assert seen[0][1] == ["domain", "instructions", "messages", "task_id", "tools"]
+    assert seen[0][1] == ["instructions", "messages", "tools"], "by a task's id it could look up the solution"
     seen.clear()
     code, report, err = tbx("--agent", "own_agents:bad", *argv, "--out", tmp_path / "bad", "--concurrency", 1)
     line = body.splitlines().index('        return {}["answer"]') + 1
@@ -500,6 +547,8 @@ def test_built_in_agents_mark_the_floor_and_the_ceiling(tbx: Eval, tmp_path: Pat
     for name, passed in (("idle", 0), ("reference", 12)):
         code, report, _ = tbx("--agent", name, "--tasks", *TASKS, "--attempts", 1, "--out", tmp_path / name)
         assert code == 0 and report["summary"]["passed"] == passed
+        agents = [row["agent"] for row in rows_of(tmp_path / name).values()]
+        assert agents == [{"name": name, "kind": "built-in", "sampling": None}] * 12
         assert report["summary"]["cost"]["total"] == 0, "no model was asked"
     argv = ("--agent", "reference", "--tasks", *TASKS, "--attempts", 2, "--out", tmp_path / "faults", *FAST)
     code, report, _ = tbx(*argv, "--faults", "timeout=0.05", "--retries", 12, "--max-errors", 1000)
@@ -677,6 +726,54 @@ def test_a_customers_model_is_recorded_and_the_campaign_played_again_without_it(
     assert code == 0 and set(again) == set(asked)
     for key, row in again.items():
         assert {**row, "seconds": 0, "tokens": 0, "cost": 0} == {**asked[key], "seconds": 0, "tokens": 0, "cost": 0}
+
+
+def test_a_busy_customers_model_slows_all_and_fails_none(
+    tbx: Eval, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever it says to wait, which is kept up to an hour (here: 0.4 s), and however little patience it was given."""
+    monkeypatch.setattr("tb_envs.evaluation.pacing.LONGEST_HOLD", 0.4)
+    monkeypatch.setattr("tb_envs.evaluation.pacing.TOLD_FROM", 0.0)
+    monkeypatch.setattr("tb_envs.cli.campaign_bar.LOOK_EVERY", 0.01)
+    monkeypatch.setattr("tb_envs.patience.FIRST_WAIT", 0.01)
+    task_id = "hotel/late_cancellation/0"
+    server = ModelDouble(scripted_brain(task_id)).start()
+    server.next_trouble = ["429:900", "500"]
+    user = json.dumps({"kind": "llm", "model": "m", "base_url": server.url, "patience": 1})
+    argv = ["eval", "--agent", "reference", "--tasks", task_id, "--attempts", "6", *FAST, "--retries", "0"]
+    argv += ["--user", user, "--out", str(tmp_path / "c"), "--concurrency", "6"]
+    try:
+        assert main(argv) == 0
+    finally:
+        server.stop()
+    err = capsys.readouterr().err
+    assert "the customer's model: server busy, next request in 0:00 (it said 15:00)" in err
+    rows = [row["seconds"] | row for row in read_rows(tmp_path / "c")]
+    assert [row["outcome"] for row in rows] == ["success"] * 6, [row["error"] for row in rows]
+    assert (sum(row["user_slowed"] for row in rows), sum(row["user_retried"] for row in rows)) == (1, 1)
+    assert sum(row["slowed"] + row["retried"] + row["judge_slowed"] for row in rows) == 0
+    waits = [row["seconds"]["user"] for row in rows]
+    assert sum(wait >= 0.3 for wait in waits) >= 4, f"they did not wait for one another: {waits}"
+    code, report, _ = tbx(*argv[1:])
+    seconds = report["summary"]["seconds"]
+    assert (code, seconds["user_slowed"], seconds["user_retried"], seconds["slowed"]) == (0, 1, 1, 0)
+
+
+def test_a_busy_judge_slows_all_and_fails_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tb_envs.evaluation.pacing.LONGEST_HOLD", 0.1)
+    task = with_criteria(TOLD, KEPT)
+    for name in ("tb_envs.evaluation.play", "tb_envs.evaluation.runner"):
+        monkeypatch.setattr(f"{name}.get_task", lambda task_id, knobs=None: task)
+    server = ModelDouble([answer(True, False)]).start()
+    server.next_trouble = ["429:900", "429:900"]
+    settings = Settings(judge={"model": "j", "base_url": server.url, "patience": 0})
+    try:
+        play_campaign(tmp_path / "c", "reference", [task.id], attempts=2, settings=settings, concurrency=1)
+    finally:
+        server.stop()
+    rows = list(read_rows(tmp_path / "c"))
+    assert [row["outcome"] for row in rows] == ["success"] * 2 and server.asked == 3, "the second has the same talk"
+    assert [row["seconds"]["judge_slowed"] for row in rows] == [2, 0] and rows[0]["seconds"]["judge"] >= 0.2
 
 
 def test_tasks_that_cannot_be_judged_are_left_out_and_counted(

@@ -25,7 +25,7 @@ from tb_envs.evaluation import rows as rows_module
 from tb_envs.evaluation.compare import compare
 from tb_envs.evaluation.manifest import FILE as MANIFEST
 from tb_envs.evaluation.report.campaigns import Campaign
-from tb_envs.evaluation.row_form import FORM
+from tb_envs.evaluation.row_form import FORM, LATER
 from tb_envs.evaluation.rows import FILE, KEYS, Appender, RowNotKept, line_of, read_rows
 from tb_envs.evaluation.summary import summarize
 from tb_envs.evaluation.view import Live, make_server
@@ -43,7 +43,7 @@ async def later(observation, info):
     return END
 wrapped = lambda observation, info: later(observation, info)
 def blocked(observation, info):
-    DONE.append(info["task_id"])
+    DONE.append(observation)
     if len(DONE) > 2:
         print("blocked", flush=True)
         time.sleep(60)
@@ -221,6 +221,24 @@ def test_a_broken_row_in_the_middle_is_named_by_every_reader(kind: str, tbx: Tbx
 
 def test_the_form_of_a_row_has_all_its_keys() -> None:
     assert tuple(FORM) == KEYS
+
+
+def test_rows_of_earlier_versions_are_read_as_before(whole: Path, tmp_path: Path, tbx: Tbx) -> None:
+    """Without the keys that came later they are whole: the same summary, and a campaign that goes on with them."""
+
+    def older(lines: list[bytes]) -> None:
+        rows = [{key: value for key, value in json.loads(line).items() if key not in LATER} for line in lines]
+        assert all("agent" not in row for row in rows)
+        lines[:] = [line_of(row) for row in rows[:-1]]
+
+    old = copied(whole, tmp_path / "old", older)
+    new = copied(whole, tmp_path / "new", lambda lines: lines.__delitem__(-1))
+    assert summarize(read_rows(old)) == summarize(read_rows(new))
+    assert tbx("eval", "--agent", "idle", *PLAY, "--out", old)[0] == 0
+    rows = list(read_rows(old))
+    assert len(rows) == 6 and [("agent" in row) for row in rows] == [False] * 5 + [True]
+    for command in (("regrade", old, "--json"), ("compare", old, whole, "--json")):
+        assert tbx(*command)[0] == 0
 
 
 STRANGE: dict[str, tuple[dict[str, Any], str]] = {

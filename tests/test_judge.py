@@ -21,7 +21,7 @@ from tb_envs.endpoints import model_options
 from tb_envs.episode import Episode, Settings
 from tb_envs.grading.expectations import criteria_of, either, judged
 from tb_envs.grading.grade import Evidence, grade
-from tb_envs.grading.judge import Judgement, _caches, read_answers
+from tb_envs.grading.judge import FORM, Judgement, _caches, _formless, read_answers
 from tb_envs.lines import read_lines
 from tb_envs.play import play
 from tb_envs.registration import load_domain
@@ -35,8 +35,9 @@ KEPT = judged("rule kept secret", "The agent told the customer from which amount
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tb_envs.openai_client.FIRST_WAIT", 0.01)
+    monkeypatch.setattr("tb_envs.patience.FIRST_WAIT", 0.01)
     _caches.clear()
+    _formless.clear()
 
 
 def with_criteria(*criteria: Any) -> Task:
@@ -96,6 +97,10 @@ def test_the_judges_answers_are_evidence_for_the_grader(
     asked = body["messages"][1]["content"]
     assert body["temperature"] == 0 and TOLD.criterion in asked and KEPT.criterion in asked
     assert "get_booking" not in asked and "cancel_booking" not in asked  # the talk, and nothing else
+    form = body["response_format"]
+    assert form == FORM and form["type"] == "json_schema" and form["json_schema"]["strict"] is True
+    entry = form["json_schema"]["schema"]["properties"]["verdicts"]["items"]
+    assert set(entry["required"]) == set(entry["properties"]) == set(json.loads(said)["verdicts"][0])
     # what stands in the log suffices to judge again, without the judge
     record = json.loads(json.dumps(episode_record(episode)))
     assert [event["data"]["true"] for event in record["log"] if event["kind"] == "judged"] == [
@@ -162,6 +167,23 @@ def test_one_more_try_then_a_system_error(server: ModelDouble, first: str) -> No
     assert (episode.outcome, episode.verdict, episode.reward) == ("error:checker", None, 0.0)
     assert "answered 2 times what cannot be read" in episode.error
     assert [event.kind for event in episode.log[-1:]] == ["ended"]
+
+
+def test_an_endpoint_that_does_not_know_the_form_is_asked_in_words(server: ModelDouble) -> None:
+    server.refused = "response_format"
+    for requests in (2, 3):  # that it does not know it is found out once
+        episode = played(settings(server), with_criteria(TOLD, KEPT))
+        assert (episode.outcome, server.asked) == ("success", requests), episode.error
+        assert episode.costs["judge"].requests == 1 and "response_format" not in server.bodies[-1]
+    server.refused = "messages"
+    _formless.clear()
+    for requests in (5, 7):  # something else is wrong: that is told, and nothing is learned from it
+        episode = played(settings(server), with_criteria(TOLD, KEPT))
+        assert (episode.outcome, server.asked) == ("error:checker", requests) and "answered 400" in episode.error
+    server.refused = ""
+    own = {"type": "json_object"}
+    assert played(settings(server, extra={"response_format": own}), with_criteria(TOLD, KEPT)).outcome == "success"
+    assert server.bodies[-1]["response_format"] == own
 
 
 @pytest.mark.parametrize("trouble", [["401"], ["500"] * 2, ["refuse"]])

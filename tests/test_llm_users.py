@@ -29,7 +29,8 @@ from tb_envs.endpoints import Endpoint
 from tb_envs.episode import Episode, Settings, drive
 from tb_envs.grading.expectations import happened, hears
 from tb_envs.lines import append_line, read_lines
-from tb_envs.openai_client import Asked, RequestFailed, ask_again
+from tb_envs.openai_client import RequestFailed
+from tb_envs.patience import Asked, ask_again
 from tb_envs.play import play
 from tb_envs.registration import load_domain
 from tb_envs.task import get_task
@@ -47,7 +48,7 @@ KEY = "sk-very-secret-key-0123456789"
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tb_envs.openai_client.FIRST_WAIT", 0.01)
+    monkeypatch.setattr("tb_envs.patience.FIRST_WAIT", 0.01)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
 
 

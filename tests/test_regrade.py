@@ -119,7 +119,7 @@ def test_rows_that_cannot_be_judged_are_left_alone(played: Path, monkeypatch: py
 def test_a_judge_s_answers_in_the_log_are_judged_again_without_the_judge(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tb_envs.openai_client.FIRST_WAIT", 0.01)
+    monkeypatch.setattr("tb_envs.patience.FIRST_WAIT", 0.01)
     plain = get_task("library/halve_fee/0")
     told = judged("told the fee", "The agent told the reader the fee.")
     kept = judged("kept the rule", "The agent told the reader how fees are made.", holds=False)

@@ -126,6 +126,7 @@ async def _run(args: Namespace, asked: Asked, plan: Plan, running: Running) -> N
         settings=plan.settings,
         breaker=breaker,
         price=lambda part, tokens: plan.price(part, asked.model, tokens),
+        agent=plan.manifest["agent"],
         seed=args.seed,
         context=args.context,
         concurrency=args.concurrency,

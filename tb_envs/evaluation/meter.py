@@ -28,7 +28,7 @@ class Meter:
         agent: what the agent's model took, without dollars; its `seconds` are those of requests in flight.
         others: what models took that played the customer or judged.
         waiting: seconds that the agent's requests waited for their turn, or for a server that was busy or down.
-        slowed: how often a server said that it is busy.
+        slowed: how often the agent's server said that it is busy; that of the others is in their costs.
         environment: seconds in the episode, its customer's and judge's models and the verdict left out.
         grading: seconds spent on verdicts, a judge's model left out.
         malformed: turns that could not be read as an action, in this try.
@@ -108,6 +108,9 @@ class Meter:
             "waiting": self.waiting,
         }
         counted = {"requests": self.agent.requests, "retried": self.agent.retried, "slowed": self.slowed}
+        for part in PARTS:
+            cost = self.others.get(part, Cost())
+            counted |= {f"{part}_retried": cost.retried, f"{part}_slowed": cost.slowed}
         return {**{name: round(value, 6) for name, value in measured.items()}, **counted}
 
 

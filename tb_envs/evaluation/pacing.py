@@ -6,6 +6,7 @@
   distances, until one is answered. The others wait and do not use up their own tries.
 * broken (`Breaker`): so many failures in a row, of several tasks, that to go on would only burn attempts.
 
+The agent's model, the customer's and the judge's have a gate each (`OneTask` is how an episode sees one).
 Refuses to send anything itself, and to know what a failure was.
 """
 
@@ -51,6 +52,7 @@ class Gate:
         self._not_before = self._cut_at = self._asked_for = 0.0
         self._timer: asyncio.TimerHandle | None = None
         self._busy = self._failures = 0
+        self._held_for = ""
         self._failing: set[str] = set()
 
     @property
@@ -102,30 +104,30 @@ class Gate:
             self._width = max(1.0, min(self._width, self._flying + 1) / 2)
             self._cut_at = time.monotonic()
             self._busy += 1
-        self._hold(retry_after if retry_after is not None else self._pause(self._busy))
+        self._hold(retry_after if retry_after is not None else self._pause(self._busy), "busy")
 
     def failed(self, task_id: str, retry_after: float | None = None) -> None:
         """A request failed that was made for this task."""
         self._failures += 1
         self._failing.add(task_id)
         if retry_after is not None:
-            self._hold(retry_after)
+            self._hold(retry_after, "in trouble")
         elif self._in_trouble:
-            self._hold(self._pause(self._failures - SUSPECT + 1))
+            self._hold(self._pause(self._failures - SUSPECT + 1), "in trouble")
 
     def notice(self) -> str:
         """Why nothing is let through for a while, for people; empty where something is."""
         left = self._not_before - time.monotonic()
         if left < TOLD_FROM:
             return ""
-        words = f"server {'busy' if self._busy else 'in trouble'}, next request in {span(left)}"
+        words = f"server {self._held_for}, next request in {span(left)}"
         return f"{words} (it said {span(self._asked_for)})" if self._asked_for > LONGEST_HOLD else words
 
     def _pause(self, nth: int) -> float:
         return min(LONGEST, self._first * 2 ** min(nth - 1, 16))
 
-    def _hold(self, seconds: float) -> None:
-        self._asked_for = seconds
+    def _hold(self, seconds: float, why: str) -> None:
+        self._asked_for, self._held_for = seconds, why
         self._not_before = max(self._not_before, time.monotonic() + min(seconds, LONGEST_HOLD))
 
     def _let_through(self) -> None:
@@ -143,6 +145,23 @@ class Gate:
     def _again(self) -> None:
         self._timer = None
         self._let_through()
+
+
+class OneTask:
+    """A gate as the requests that are made for one task pass it (`tb_envs.patience.Pace`).
+
+    Args:
+        gate: that all tasks' requests pass.
+        task_id: the task.
+    """
+
+    def __init__(self, gate: Gate, task_id: str) -> None:
+        self._gate, self._task_id = gate, task_id
+        self.enter, self.leave, self.answered, self.busy = gate.enter, gate.leave, gate.answered, gate.busy
+
+    def failed(self, retry_after: float | None = None) -> None:
+        """A request brought no answer."""
+        self._gate.failed(self._task_id, retry_after)
 
 
 def span(seconds: float) -> str:

@@ -75,6 +75,7 @@ def play_campaign(
             settings=plan.settings,
             breaker=breaker,
             price=lambda part, tokens: plan.price(part, "", tokens),
+            agent=plan.manifest["agent"],
             seed=seed,
             context=context,
             concurrency=concurrency,

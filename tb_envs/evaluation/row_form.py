@@ -21,6 +21,7 @@ FORM: Mapping[str, tuple[type, ...]] = {
     "cell": (str,),
     "reference_length": (int, type(None)),
     **dict.fromkeys(("attempt", "seed"), (int,)),
+    "agent": (dict,),
     **dict.fromkeys(("outcome", "ended_by", "error"), (str,)),
     "reward": (*NUMBER, type(None)),
     **dict.fromkeys(("turns", "user_turns", "tool_calls", "tool_errors", "malformed", "user_faults"), (int,)),
@@ -32,7 +33,7 @@ FORM: Mapping[str, tuple[type, ...]] = {
     "seconds": (dict,),
 }
 """Key → the kinds that its value may be of, in the order of the keys."""
-LATER = ("finish",)
+LATER = ("finish", "agent")
 """Keys that rows of earlier versions lack."""
 EVENT = {"kind": (str,), "name": (str,), "text": (str,), "ok": (bool,)}
 """What every event of a log has; ``data`` and ``call`` may be anything."""

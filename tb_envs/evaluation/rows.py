@@ -32,17 +32,18 @@ FILE = "attempts.jsonl"
 """Name of the file in a campaign's folder."""
 KEYS = (
     "v", "task_id", "task_hash", "domain", "family", "split", "traps", "cell", "reference_length", "attempt", "seed",
-    "outcome", "ended_by", "error", "reward", "turns", "user_turns", "tool_calls", "tool_errors", "malformed",
+    "agent", "outcome", "ended_by", "error", "reward", "turns", "user_turns", "tool_calls", "tool_errors", "malformed",
     "user_faults", "messages", "wrote", "finish", "log", "verdict", "grader", "package", "tools_hash", "context",
     "tokens", "cost", "retries", "seconds",
 )  # fmt: skip
 """The keys of a row, in their order.
 
-``wrote`` is what the model wrote in turns that could not be read as an action: ``[{"message", "text"}]``, `message` the
-place in ``messages``, with the ``thought`` before it where a server says it apart; and, at the place after the last
-message, the words of a refusal or of a server that ended the attempt. ``finish`` is ``[{"message", "finish"}]`` for
-turns that did not end as usual (``stop``, ``tool_calls``): ``length`` for one that was cut off. ``seconds`` are
-measures, and all that differs between two campaigns that went alike.
+``agent`` is ``{"name", "kind", "sampling"}`` as in the manifest; ``sampling`` is what each request was sent with, null
+for who takes none. ``wrote`` is what the model wrote in turns that could not be read as an action: ``[{"message",
+"text"}]``, `message` the place in ``messages``, with the ``thought`` before it where a server says it apart; and, at
+the place after the last message, the words of a refusal or of a server that ended the attempt. ``finish`` is
+``[{"message", "finish"}]`` for turns that did not end as usual (``stop``, ``tool_calls``): ``length`` for one that was
+cut off. ``seconds`` are measures, and all that differs between two campaigns that went alike.
 """
 SYNC_EVERY = 1.0
 """Seconds of rows that a power failure may cost. A killed process costs none."""
@@ -70,6 +71,7 @@ def build_row(
     *,
     attempt: int,
     seed: int,
+    agent: Mapping[str, Any],
     meter: Meter,
     context: Mapping[str, Any],
     tools_hash: str,
@@ -83,6 +85,7 @@ def build_row(
         episode: the attempt, ended.
         attempt: its number among those at its task, from 0.
         seed: what it was seeded with.
+        agent: what the manifest says of who played.
         meter: what was counted while it was played.
         context: the rule for long talks, and what it did here.
         tools_hash: of the tools' definitions that the agent was shown.
@@ -105,6 +108,7 @@ def build_row(
         "reference_length": sum(isinstance(step, Call) for step in task.scenario.solution),
         "attempt": attempt,
         "seed": seed,
+        "agent": {"name": agent["name"], "kind": agent["kind"], "sampling": agent.get("sampling")},
         "outcome": episode.outcome,
         "ended_by": episode.ended_by,
         "error": episode.error,

@@ -20,12 +20,13 @@ from typing import Any
 
 from tb_envs.actions import parse_action
 from tb_envs.authoring.rng import stable_seed
+from tb_envs.costs import PARTS, Part
 from tb_envs.episode import Episode
 from tb_envs.errors import UsageError
 from tb_envs.evaluation.context import ContextRule
 from tb_envs.evaluation.manifest import content_hash
 from tb_envs.evaluation.meter import Meter
-from tb_envs.evaluation.pacing import LONGEST, Breaker, CampaignStopped
+from tb_envs.evaluation.pacing import LONGEST, Breaker, CampaignStopped, Gate, OneTask
 from tb_envs.evaluation.players import AgentBroke, Answer, Player
 from tb_envs.evaluation.rows import FILE, Appender, Key, build_row, read_rows
 from tb_envs.evaluation.running import Running
@@ -68,6 +69,7 @@ class Campaign:
         first_wait: seconds before the first new try, doubled each time.
         breaker: stops the campaign after too many failures in a row.
         price: of tokens.
+        agent: what the manifest says of the agent; each row keeps its name, kind and sampling.
         retry_errors: play attempts again that are recorded as system errors.
     """
 
@@ -78,12 +80,18 @@ class Campaign:
     settings: Settings
     breaker: Breaker
     price: Price
+    agent: Mapping[str, Any]
     seed: int = 0
     context: ContextRule = field(default_factory=ContextRule)
     concurrency: int = 8
     retries: int = 3
     first_wait: float = 1.0
     retry_errors: bool = False
+    gates: Mapping[Part, Gate] = field(init=False)
+    """What requests to the models of customer and judge pass, in all attempts together."""
+
+    def __post_init__(self) -> None:
+        self.gates = {part: Gate(self.concurrency, self.first_wait / 2) for part in PARTS}
 
 
 class Job:
@@ -149,6 +157,7 @@ async def run_campaign(campaign: Campaign, running: Running) -> None:
             fault.
     """
     appender = Appender(campaign.folder / FILE)
+    _tell_waits(campaign, running)
     try:
         done = _finished(campaign, running)
         calls_model = campaign.player.calls_model
@@ -159,6 +168,18 @@ async def run_campaign(campaign: Campaign, running: Running) -> None:
         appender.close()
         await campaign.player.close()
         await close_clients()
+
+
+def _tell_waits(campaign: Campaign, running: Running) -> None:
+    """Have the progress say so where a model beside the agent's makes all wait."""
+    agents = running.notice
+    names: Mapping[Part, str] = {"user": "the customer's model", "judge": "the judge"}
+
+    def notice() -> str:
+        others = ((names[part], gate.notice()) for part, gate in campaign.gates.items())
+        return agents() or next((f"{name}: {words}" for name, words in others if words), "")
+
+    running.notice = notice
 
 
 def _planned(campaign: Campaign) -> Iterator[Key]:
@@ -247,6 +268,7 @@ async def _try(campaign: Campaign, job: Job) -> dict[str, Any] | None:
     began = time.perf_counter()
     job.meter.next_try()
     episode = Attempted(campaign.settings)
+    episode.paces = {part: OneTask(gate, job.task_id) for part, gate in campaign.gates.items()}
     try:
         dropped = await _play(campaign, job, task, episode, seed)
     finally:
@@ -267,6 +289,7 @@ async def _try(campaign: Campaign, job: Job) -> dict[str, Any] | None:
         episode,
         attempt=job.attempt,
         seed=seed,
+        agent=campaign.agent,
         meter=meter,
         context={**campaign.context.to_json(), "dropped": dropped},
         tools_hash=_tools_hash(task),

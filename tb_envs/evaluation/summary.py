@@ -62,7 +62,8 @@ The keys; those of nested objects are always all there::
                       "attempts_unknown"} or null where no attempt tells}; replaced rows included
     cost              see `tb_envs.evaluation.spending`
     seconds           {"total", "agent", "environment", "user", "judge", "grading", "waiting", "requests", "retried",
-                      "slowed"}: sums over all rows
+                      "slowed", "user_retried", "user_slowed", "judge_retried", "judge_slowed"}: sums over all rows;
+                      the last seven are numbers of requests, the agent's where nobody is named
     versions          {"grader", "package": [text], "tools": {domain: [hash]}}
     per_task          [{"task_id", "task_hash", "domain", "family", "split", "traps", "cell", "reference_length", "n",
                       "c", "errors", "guards", "earned", "floor", "ceiling"}] by task id; guards and earned are numbers

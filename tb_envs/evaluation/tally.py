@@ -17,6 +17,7 @@ ROLES = ("agent", "user", "judge")
 TOKENS = ("input", "cached_input", "output", "reasoning")
 SECONDS = (
     "total", "agent", "environment", "user", "judge", "grading", "waiting", "requests", "retried", "slowed",
+    "user_retried", "user_slowed", "judge_retried", "judge_slowed",
 )  # fmt: skip
 SYSTEM_ERROR = "error:"
 FRESH = "fresh"

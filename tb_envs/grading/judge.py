@@ -1,8 +1,9 @@
 """A language model's answers to narrow criteria about a talk (`Judged`): evidence that a grader reads, no verdict.
 
-Asked once for all criteria of a task, at temperature 0; the answer must be one JSON object with exactly one answer per
-criterion, else it is asked for once more and then a `CheckerError`: a system error, never a failure. Answers are kept
-by content. Refuses to see more than was said: no record, no tool, no other check.
+Asked once for all criteria of a task, at temperature 0, for strict structured output (`FORM`; where an endpoint refuses
+that, in words alone). The answer must be one JSON object with exactly one answer per criterion, else it is asked for
+once more and then a `CheckerError`: a system error, never a failure. Answers are kept by content. Refuses to see more
+than was said: no record, no tool, no other check.
 """
 
 from __future__ import annotations
@@ -19,12 +20,44 @@ from tb_envs.endpoints import Endpoint
 from tb_envs.errors import CheckerError
 from tb_envs.grading.expectations import Judged
 from tb_envs.lines import append_line, read_lines
-from tb_envs.openai_client import RequestFailed, need_openai, paid_ask
+from tb_envs.openai_client import Answer, RequestFailed, need_openai
+from tb_envs.patience import Pace, paid_ask
 from tb_envs.session.log import Event
 
 VERSION = 1
 """Of the words below; answers to other words are not taken from the cache."""
 TRIES = 2
+FORM: Mapping[str, Any] = {
+    "type": "json_schema",
+    "json_schema": {
+        "name": "verdicts",
+        "strict": True,
+        "schema": {
+            "type": "object",
+            "properties": {
+                "verdicts": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "properties": {
+                            "statement": {"type": "integer"},
+                            "true": {"type": "boolean"},
+                            "because": {"type": "string"},
+                        },
+                        "required": ["statement", "true", "because"],
+                        "additionalProperties": False,
+                    },
+                }
+            },
+            "required": ["verdicts"],
+            "additionalProperties": False,
+        },
+    },
+}
+"""The request's ``response_format``, in the part of JSON Schema that every strict mode knows; how many entries there
+are is checked when they are read."""
+NO_FORM = (400, 422)
+"""By these an endpoint says that it does not know the form."""
 
 _RULES = """\
 You check statements about a talk between a company's agent and a customer. You are given the talk and numbered \
@@ -60,7 +93,11 @@ class Judge:
         self._path = Path(cache) if cache else None
 
     async def answers(
-        self, criteria: Sequence[Judged], log: Sequence[Event], spend: Callable[[Cost], None]
+        self,
+        criteria: Sequence[Judged],
+        log: Sequence[Event],
+        spend: Callable[[Cost], None],
+        pace: Pace | None = None,
     ) -> list[Judgement]:
         """One answer for each criterion, in order, from the cache or from the model.
 
@@ -72,7 +109,7 @@ class Judge:
         kept = _kept(self._path)
         found = kept.get(key)
         if found is None or len(found) != len(criteria):
-            found = await self._ask(messages, len(criteria), spend)
+            found = await self._ask(messages, len(criteria), spend, pace)
             kept[key] = found
             if self._path is not None:
                 rows = [answer._asdict() for answer in found]
@@ -80,12 +117,12 @@ class Judge:
         return found
 
     async def _ask(
-        self, messages: Sequence[Mapping[str, str]], count: int, spend: Callable[[Cost], None]
+        self, messages: Sequence[Mapping[str, str]], count: int, spend: Callable[[Cost], None], pace: Pace | None
     ) -> list[Judgement]:
         asked, problem = list(messages), ""
         for _ in range(TRIES):
             try:
-                answer = await paid_ask(self._endpoint, {"messages": asked}, spend)
+                answer = await self._request(asked, spend, pace)
             except RequestFailed as failed:
                 raise CheckerError(f"the judge: {failed}") from None
             try:
@@ -96,6 +133,27 @@ class Judge:
             said = {"role": "assistant", "content": answer.text[:4000] or "…"}
             asked = [*messages, said, {"role": "user", "content": again}]
         raise CheckerError(f"the judge ({self._endpoint.model}) answered {TRIES} times what cannot be read: {problem}")
+
+    async def _request(
+        self, messages: Sequence[Mapping[str, str]], spend: Callable[[Cost], None], pace: Pace | None
+    ) -> Answer:
+        """One answer, in the form that is asked for if the endpoint knows how; that it does not is found out once.
+
+        Raises:
+            RequestFailed: there is none.
+        """
+        endpoint, plain = self._endpoint, {"messages": messages}
+        place = endpoint.base_url, endpoint.model
+        if place in _formless or "response_format" in endpoint.extra:  # there a person says which form
+            return await paid_ask(endpoint, plain, spend, pace)
+        try:
+            return await paid_ask(endpoint, {**plain, "response_format": FORM}, spend, pace)
+        except RequestFailed as failed:
+            if failed.status not in NO_FORM or failed.kind != "wrong" or failed.too_long:
+                raise
+        answer = await paid_ask(endpoint, plain, spend, pace)
+        _formless.add(place)  # it was the form, and nothing else, that it refused
+        return answer
 
     def _key(self, messages: Sequence[Mapping[str, str]]) -> str:
         """By content: the model, what it is asked, and what else shapes its answer."""
@@ -157,6 +215,8 @@ def _messages(criteria: Sequence[Judged], log: Sequence[Event]) -> list[dict[str
     return [{"role": "system", "content": _RULES}, {"role": "user", "content": asked}]
 
 
+_formless: set[tuple[str, str]] = set()
+"""URL and model of the endpoints of this process that refuse the form."""
 _caches: dict[Path, dict[str, list[Judgement]]] = {}
 """File → answers by key, read once in a process."""
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from tb_envs.endpoints import Endpoint
 from tb_envs.errors import UsageError, UserError
-from tb_envs.openai_client import RequestFailed, need_openai, paid_ask
+from tb_envs.openai_client import RequestFailed, need_openai
+from tb_envs.patience import paid_ask
 from tb_envs.thoughts import spoken
 
 from .guards import fault_in
@@ -91,7 +92,8 @@ class ModelUser:
         """The model's next words, whether it hangs up with them, and whether it was cut off."""
         body = {"messages": [*self._talk, *again]}
         try:
-            answer = await paid_ask(self._endpoint, body, lambda cost: self._episode.spend("user", cost))
+            pace = self._episode.paces.get("user")
+            answer = await paid_ask(self._endpoint, body, lambda cost: self._episode.spend("user", cost), pace)
         except RequestFailed as failed:
             raise UserError(f"the model that plays the customer: {failed}") from None
         text = spoken(answer.text)
