@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import gc
+import itertools
+import json
 import os
 import resource
 import threading
@@ -16,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium
+import httpx2
 import pytest
 from backend_kinds import in_thread
 from llm_double import ModelDouble
@@ -129,6 +132,51 @@ def test_what_an_agent_writes_is_never_a_system_error(token: str) -> None:
             assert await there.call("x\ud800") == await here.call("x\ud800")
             assert not there.outcome and there.changes == here.changes
             there.close()
+
+    asyncio.run(body())
+
+
+@pytest.mark.parametrize("mode", ["backend", "episode"])
+def test_whatever_an_agent_sent_its_verdict_can_be_fetched(mode: str, token: str, tmp_path: Path) -> None:
+    """Over HTTP, byte by byte: answers of both planes and the trace are JSON that any reader takes."""
+    wild = ("1e999", "-1e999", "NaN", '[{"b": Infinity}]', '"\\ud800"', "[" * 150 + "]" * 150, "1" * 4000, '"\\u0000"')
+
+    def read(answer: httpx2.Response) -> Any:
+        return json.loads(answer.content.decode("ascii"), parse_constant=pytest.fail)
+
+    async def body() -> None:
+        rules = Rules(settings=Settings(trace_dir=str(tmp_path)))
+        async with (
+            running(Options(token=token, rules=rules)) as server,
+            httpx2.AsyncClient(base_url=server.url, timeout=30, trust_env=False) as http,
+        ):
+            bearer = {"authorization": f"Bearer {token}"}
+            opened = read(await http.post("/control/sessions", json={"task_id": TASK, "mode": mode}, headers=bearer))
+            told = 0
+            for tool, value in itertools.product(("get_time", "add_guest_note", "nothing"), wild):
+                message = f'{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {{"name": "{tool}", '
+                message += f'"arguments": {{"a": {value}}}}}}}'
+                headers = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
+                answer = await http.post(opened["mcp"], content=message, headers=headers)
+                assert answer.status_code in (200, 400), (value, answer)
+                told += answer.status_code == 200 and json.loads(answer.content)["result"]["isError"]
+            assert told >= 12
+            session = f"/control/sessions/{opened['id']}"
+            assert read(await http.get(f"{session}/journal", headers=bearer)) == {"changes": []}
+            gone = await http.post("/control/renew", content='{"sessions": ["\\ud800"]}', headers=bearer)
+            assert read(gone) == {"gone": ["\ud800"]}
+            no_task = await http.post("/control/sessions", content='{"task_id": "\\ud800"}', headers=bearer)
+            assert no_task.status_code == 400 and read(no_task)["error"]
+            if mode == "episode":
+                said = await http.post(f"{session}/say", content='{"text": "Hello \\ud800"}', headers=bearer)
+                assert not read(said)["over"]
+                ended = read(await http.post(f"{session}/finish", headers=bearer))
+                assert ended["outcome"] == "failure" and ended["verdict"]
+                found = [event["data"]["a"] for event in ended["record"]["log"] if event["kind"] == "call"]
+                assert {"Infinity", "-Infinity", "NaN"} <= {value for value in found if isinstance(value, str)}
+                [trace] = tmp_path.iterdir()
+                assert json.loads(trace.read_bytes(), parse_constant=pytest.fail) == ended["record"]
+            assert (await http.delete(session, headers=bearer)).status_code == 204
 
     asyncio.run(body())
 
