@@ -142,7 +142,7 @@ def test_whatever_an_agent_sent_its_verdict_can_be_fetched(mode: str, token: str
     wild = ("1e999", "-1e999", "NaN", '[{"b": Infinity}]', '"\\ud800"', "[" * 150 + "]" * 150, "1" * 4000, '"\\u0000"')
 
     def read(answer: httpx2.Response) -> Any:
-        return json.loads(answer.content.decode("ascii"), parse_constant=pytest.fail)
+        return json.loads(answer.content, parse_constant=pytest.fail)
 
     async def body() -> None:
         rules = Rules(settings=Settings(trace_dir=str(tmp_path)))
