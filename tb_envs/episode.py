@@ -169,6 +169,12 @@ class Episode:
             self._trace()
         return self.verdict
 
+    def abandon(self, why: str) -> None:
+        """End it as a system error, if it still runs: who plays it goes away. For no moment within a call."""
+        if self.task is not None and not self.outcome:
+            self._fail("backend", BackendError(why))
+            self._trace()
+
     def close(self) -> None:
         """Free the backend. Idempotent."""
         if self.backend is not None:

@@ -9,6 +9,7 @@ import itertools
 import json
 import os
 import resource
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -293,6 +294,35 @@ def test_a_killed_server_is_a_system_error_for_its_sessions_alone(token: str, tm
                         break
                     await asyncio.sleep(0.1)
             for each in (*episodes, again):
+                each.close()
+
+    asyncio.run(body())
+
+
+def test_sigterm_lets_episodes_on_a_server_end_and_makes_no_failure_of_the_rest(token: str, tmp_path: Path) -> None:
+    """Of trainers: one ends within the grace and is judged, one goes on for too long, one asks once the server is gone."""
+
+    async def body() -> None:
+        async with process(tmp_path, "--token-env", "TBX_TOKEN", "--grace", "4") as (server, endpoint):
+            ending, late, silent = (Episode(settings(endpoint.url, deadline=20)) for _ in range(3))
+            for each in (ending, late, silent):
+                await each.reset(TASK)
+                await each.call("add_guest_note", **note())
+            server.send_signal(signal.SIGTERM)
+            async with httpx2.AsyncClient(base_url=endpoint.url, trust_env=False) as http:
+                while (await http.get("/readyz")).text != "closing":
+                    await asyncio.sleep(0.01)
+            await ending.call("add_guest_note", **note())
+            await ending.call("end_conversation", summary="Done.")
+            assert (ending.outcome, len(ending.changes)) == ("failure", 2) and ending.verdict is not None
+            ending.close()
+            while not late.over:
+                await late.call("get_time")
+                await asyncio.sleep(0.02)
+            assert await asyncio.to_thread(server.wait, 30) == 0
+            await silent.call("get_time")
+            for each in (late, silent):
+                assert (each.outcome, each.verdict, each.reward) == ("error:backend", None, 0.0), each.error
                 each.close()
 
     asyncio.run(body())

@@ -28,6 +28,7 @@ FIELDS = ("task_id", "task_hash", "knobs", "mode", "attempt", "settings")
 SETTINGS = ("deadline", "limits", "reward", "user", "judge", "faults", "customer_tool")
 """What who opens a session may choose. Where the database is and what is written to disk are the server's own."""
 SHORTEST_DEADLINE, LONGEST_DEADLINE = 0.05, 3600.0
+CLOSED = "the server was closed"
 TICK = 0.25
 """Seconds between two looks at who has been silent for too long."""
 
@@ -89,9 +90,9 @@ class Hub:
         return len(self._sessions) + self._opening
 
     @property
-    def running(self) -> int:
-        """Sessions that are not over."""
-        return sum(not session.over for session in self._sessions.values()) + self._opening
+    def unsettled(self) -> int:
+        """Sessions that somebody will still ask something of."""
+        return sum(not session.settled for session in self._sessions.values()) + self._opening
 
     def find(self, key: str) -> Session | None:
         """The session with this id."""
@@ -195,14 +196,14 @@ class Hub:
                     self.close(session, "idle")
 
     async def drain(self, grace: float) -> None:
-        """Open nothing more; wait until every conversation is over, at most `grace` seconds, then end what is left."""
+        """Open nothing more; wait until every session is settled, at most `grace` seconds, then end those not over."""
         self.draining = True
         until = time.monotonic() + grace
-        while self.running and time.monotonic() < until:
+        while self.unsettled and time.monotonic() < until:
             await asyncio.sleep(0.02)
         for session in self.all():
             if not session.over:
-                session.broken = "the server was closed"
+                session.broken = CLOSED
 
     def clear(self) -> None:
         """End all sessions."""
