@@ -30,6 +30,7 @@ from tb_envs.background import Loop, shared, wait_for
 from tb_envs.endpoints import Endpoint as ModelEndpoint
 from tb_envs.episode import Episode
 from tb_envs.errors import BackendError, UsageError
+from tb_envs.limits import Limits
 from tb_envs.mcp.hub import Rules
 from tb_envs.mcp.serve import Options, Served, running
 from tb_envs.openai_client import ask
@@ -300,11 +301,12 @@ def test_a_killed_server_is_a_system_error_for_its_sessions_alone(token: str, tm
 
 
 def test_sigterm_lets_episodes_on_a_server_end_and_makes_no_failure_of_the_rest(token: str, tmp_path: Path) -> None:
-    """Of trainers: one ends within the grace and is judged, one goes on for too long, one asks once the server is gone."""
+    """Of a trainer: one ends within the grace and is judged, one goes on for too long, one asks when all is over."""
 
     async def body() -> None:
         async with process(tmp_path, "--token-env", "TBX_TOKEN", "--grace", "4") as (server, endpoint):
-            ending, late, silent = (Episode(settings(endpoint.url, deadline=20)) for _ in range(3))
+            long = dataclasses.replace(settings(endpoint.url), limits=Limits(turns=10_000, tool_calls=10_000))
+            ending, late, silent = (Episode(long) for _ in range(3))
             for each in (ending, late, silent):
                 await each.reset(TASK)
                 await each.call("add_guest_note", **note())
