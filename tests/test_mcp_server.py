@@ -43,6 +43,7 @@ def test_wrong_openings_say_what_would_be_right() -> None:
                 ({"task_id": TASK, "settings": {"limits": {"turns": 0}}}, 400, "at least 1"),
                 ({"task_id": TASK, "settings": {"deadline": float("nan")}}, 400, "number of seconds, at least 0.05"),
                 ({"task_id": TASK, "settings": {"deadline": 1e-9}}, 400, "number of seconds, at least 0.05"),
+                ({"task_id": TASK, "settings": {"deadline": 3601}}, 400, "at most 3600, got 3601"),
                 ({"task_id": TASK, "settings": {"user": MODEL | {"record": "/tmp/x"}}}, 400, "valid: scripted"),
                 ({"task_id": TASK, "settings": {"user": {"kind": "recorded", "path": "/x"}}}, 400, "operator gave"),
                 ({"task_id": TASK, "settings": {"judge": MODEL}}, 400, "tbx serve --judge NAME=JSON"),
@@ -446,12 +447,30 @@ def test_importing_the_package_loads_none_of_it() -> None:
         (["serve", "--http", "192.0.2.1:80"], "cannot listen on 192.0.2.1:80"),
         (["serve", "--user", "strict"], "--user is NAME=JSON"),
         (["serve", "--judge", 'fair={"kind": "llm", "modle": "m"}'], "unknown"),
+        (["serve", "--deadline", "4000"], "0.05 to 3600 seconds"),
+        (["serve", "--backend", "remote"], "valid: embedded, docker"),
+        (["serve", "--backend", '{"kind": "docker"'], "--backend is no JSON"),
+        (["serve", "--backend", '{"kind": "docker", "pools": 3}'], "Did you mean 'pool'"),
+        (["serve", "--backend", '{"kind": "docker", "deadline": 5}'], "write --deadline SECONDS"),
+        (["serve", "--backend", '{"kind": "docker", "lease": 50}'], "deadline 60 is longer than lease 50"),
+        (["serve", "--backend", "docker", "--store", "postgresql://u@h/x"], "--store is for --backend embedded"),
+        (["serve", "--backend", '{"kind": "embedded", "pool": 3}'], "valid: store"),
+        (["serve", "--store", "mysql://x"], "postgresql://user@host/database"),
+        (["serve", "--store", "postgresql://u@127.0.0.1:1/x"], "PostgreSQL at 127.0.0.1/x cannot be reached"),
         (["mcp", "hotel/nothing/1"], "near matches"),
     ],
 )
 def test_wrong_command_lines_are_told(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_missing_engine_is_told_before_anything_is_served(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")
+    assert main(["serve", "--backend", '{"kind": "docker", "pool": 2}']) == 2
+    assert "no Docker engine answers at unix:///nowhere" in capsys.readouterr().err
 
 
 def test_a_missing_extra_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,6 +17,7 @@ from tb_envs import __version__
 from tb_envs.errors import BackendError, DomainError, UsageError, UserError
 from tb_envs.knobs import Knobs
 from tb_envs.limits import Limits
+from tb_envs.mcp.databases import timed
 from tb_envs.mcp.metrics import Metrics
 from tb_envs.mcp.sessions import BackendSession, EpisodeSession, Session
 from tb_envs.session.backend import Backend, open_backend
@@ -64,6 +65,10 @@ class Rules:
     customer_tool: bool = False
     users: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     judges: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+
+    def __post_init__(self) -> None:
+        if not SHORTEST_DEADLINE <= self.deadline <= LONGEST_DEADLINE:
+            raise UsageError(f"deadline is {SHORTEST_DEADLINE} to {LONGEST_DEADLINE:g} seconds, got {self.deadline:g}")
 
     def silence(self, session: Session) -> float:
         """Seconds that this session may be silent."""
@@ -240,19 +245,27 @@ class _Plan:
         if type(attempt) is not int:
             raise Refused(400, f"attempt is a whole number, got {attempt!r}")
         chosen = _mapping(given.get("settings") or {}, "settings", SETTINGS)
+        deadline = _deadline(chosen.get("deadline", rules.deadline))
         settings = replace(
             rules.settings,
+            backend=timed(rules.settings.backend, deadline),
             limits=Limits.of(chosen.get("limits"), rules.settings.limits),
             **{name: chosen[name] for name in ("reward", "faults") if chosen.get(name) is not None},
             **_models(chosen, rules),
         )
-        deadline = chosen.get("deadline", rules.deadline)
-        if isinstance(deadline, bool) or not isinstance(deadline, int | float) or not deadline >= SHORTEST_DEADLINE:
-            raise Refused(400, f"deadline is a number of seconds, at least {SHORTEST_DEADLINE}, got {deadline!r}")
         customer_tool = chosen.get("customer_tool", rules.customer_tool)
         if not isinstance(customer_tool, bool):
             raise Refused(400, f"customer_tool is true or false, got {customer_tool!r}")
-        return cls(task, mode, attempt, settings, float(min(deadline, LONGEST_DEADLINE)), customer_tool)
+        return cls(task, mode, attempt, settings, deadline, customer_tool)
+
+
+def _deadline(value: Any) -> float:
+    """A session's deadline. One that is too long is refused: whoever asked would believe that it is kept."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not SHORTEST_DEADLINE <= value <= LONGEST_DEADLINE:
+        valid = f"at least {SHORTEST_DEADLINE} and at most {LONGEST_DEADLINE:g}"
+        raise Refused(400, f"deadline is a number of seconds, {valid}, got {str(value)[:40]}")
+    return float(value)
 
 
 def _models(chosen: Mapping[str, Any], rules: Rules) -> dict[str, Any]:
