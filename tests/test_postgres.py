@@ -248,7 +248,7 @@ def test_a_session_of_a_server_has_its_own_deadline_for_statements_too(url: str)
     tool = task.tools["get_time"]
 
     def ask(db: Db) -> Json:
-        limit = db.query(select(func.current_setting("statement_timeout"))))[0][0]
+        limit = db.query(select(func.current_setting("statement_timeout")))[0][0]
         return {"limit": limit, "slept": len(db.query(select(func.pg_sleep(0.0 if limit == "45s" else 600))))}
 
     def sleeping() -> int:
