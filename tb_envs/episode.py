@@ -177,8 +177,11 @@ class Episode:
         return self.verdict
 
     def fail_backend(self, error: BackendError) -> str:
-        """End it by a system error that its owner met, such as a deadline; what the agent reads, as after any other."""
-        if not self.outcome:
+        """End it, if it still runs, by a system error that its owner met, such as a deadline. For no moment in a call.
+
+        Returns what the agent reads, as after any other.
+        """
+        if self.task is not None and not self.outcome:
             self._fail("backend", error)
             self._trace()
         return SYSTEM_ERROR.format("backend")

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tb_envs.store.journal import RowChange
+from tb_envs.strict_json import finite, strict_json
 
 if TYPE_CHECKING:
     from tb_envs.episode import Episode
+    from tb_envs.session.log import Event
 
 
 def episode_record(episode: Episode) -> dict[str, Any]:
-    """A finished episode as plain data: messages, log with row changes, verdict."""
+    """A finished episode as plain data that JSON can hold: messages, log with row changes, verdict."""
     assert episode.task is not None
     task = episode.task
     return {
@@ -33,7 +34,7 @@ def episode_record(episode: Episode) -> dict[str, Any]:
                 "kind": event.kind,
                 "name": event.name,
                 "text": event.text,
-                "data": event.data._asdict() if isinstance(event.data, RowChange) else event.data,
+                "data": _data(event),
                 "ok": event.ok,
                 "call": event.call,
             }
@@ -43,12 +44,18 @@ def episode_record(episode: Episode) -> dict[str, Any]:
     }
 
 
+def _data(event: Event) -> Any:
+    if isinstance(event.data, RowChange):
+        return event.data._asdict()
+    return finite(event.data) if event.kind == "call" else event.data  # arguments that nobody could check are in it
+
+
 def write_trace(episode: Episode, folder: Path) -> Path:
     """Write the episode's record to the next free name in `folder`."""
     assert episode.task is not None
     folder.mkdir(parents=True, exist_ok=True)
     stem = episode.task.id.replace("/", "-")
-    body = json.dumps(episode_record(episode), ensure_ascii=True, indent=1)
+    body = strict_json(episode_record(episode), indent=1)
     number = 1
     while True:
         path = folder / f"{stem}-{number:04d}.json"

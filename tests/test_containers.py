@@ -34,7 +34,7 @@ from backend_kinds import definitions
 from container_parts import TakenOver, attack, found, no_engine, ready_image, taken_over
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
-from mcp_parts import memory_of, process, whole_episode
+from mcp_parts import Control, client_of, memory_of, process, whole_episode
 from services import skip_or_fail
 
 import tb_envs
@@ -56,11 +56,15 @@ from tb_envs.containers.routes import find
 from tb_envs.containers.server import LEASE, MANIFEST, ROUTES, SEED, SOCKET, TOKEN
 from tb_envs.containers.source import Source, closure, source_of
 from tb_envs.errors import BackendError, UsageError
+from tb_envs.mcp.databases import timed, try_it
+from tb_envs.mcp.hub import Rules
+from tb_envs.mcp.serve import Options, running
 from tb_envs.registration import load_domain
 from tb_envs.session.docker import DockerBackend, open_docker
 from tb_envs.session.local import LocalBackend
 from tb_envs.session.remote import connect
 from tb_envs.session.wire import Endpoint
+from tb_envs.settings import Settings
 from tb_envs.store.dump import Dump
 from tb_envs.store.image import PAGE, _comparison, changed_pages
 from tb_envs.task import Task, get_task
@@ -884,6 +888,33 @@ def test_a_new_container_answers_soon(images: dict[str, str], pools: Callable[..
 
 
 @needs_engine
+def test_a_server_keeps_its_sessions_deadlines_in_containers_too(images: dict[str, str]) -> None:
+    """`tbx serve --backend '{"kind": "docker", …}'`: one pool for all; what a container cannot keep is said."""
+
+    async def body() -> None:
+        assert images["hotel"]
+        place: dict[str, Any] = {"kind": "docker", "pool": 2, "lease": 51.0, "memory": 200}
+        try_it(timed(place, 45))
+        async with running(Options(rules=Rules(settings=Settings(backend=place)))) as served:
+            control = Control(served)
+            told: list[Any] = []
+            for deadline in (45, 6):
+                opened = await control.start(TASK, mode="backend", settings={"deadline": deadline})
+                session = served.hub.find(opened["id"])
+                told.append(session._backend)  # pyright: ignore
+                async with client_of(served.url + opened["mcp"]) as client:
+                    assert not (await client.call_tool("get_time", {})).is_error
+            assert [each._inner.deadline for each in told] == [45.0, 6.0]
+            assert told[0]._pool is told[1]._pool and told[0]._pool.options.memory == 200
+            long = {"task_id": TASK, "mode": "backend", "settings": {"deadline": 52}}
+            answer = await control.ask("POST", "", long)
+            assert answer.status == 400 and "deadline 52 is longer than lease 51" in answer.data["error"]
+        told[0]._pool.close()
+
+    asyncio.run(body())
+
+
+@needs_engine
 def test_what_is_missing_is_said(images: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     class Unbuilt(Source):
         @property
@@ -896,6 +927,8 @@ def test_what_is_missing_is_said(images: dict[str, str], monkeypatch: pytest.Mon
     monkeypatch.setattr(docker_backend, "source_of", lambda name: Unbuilt(load_domain(name)))
     with pytest.raises(UsageError, match="tbx images build --domain hotel"):
         asyncio.run(open_docker(task, {}))
+    with pytest.raises(UsageError, match="no image 'nowhere:1'; build one: tbx images build"):
+        try_it({"kind": "docker", "image": "nowhere:1"})
     monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")
     with pytest.raises(BackendError, match="no Docker engine answers at unix:///nowhere"):
         asyncio.run(open_docker(task, {}))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp.client.client import Client
-from mcp_parts import TASK, Control, client_of, text_of, without_words
+from mcp_parts import TASK, Control, client_of, process, text_of, without_words
 
 from tb_envs.actions import parse_action
 from tb_envs.agents import make_agent, script_agent
@@ -107,6 +108,42 @@ def test_the_customer_as_a_tool(mode: str) -> None:
         async with open_seat(task) as seat, Client(seat.server, mode=mode, cache=None) as client:
             assert [tool.name for tool in (await client.list_tools()).tools] == [*task.tools]
             assert "There is no tool" in text_of(await client.call_tool(SAY, {"text": "hello"}))
+
+    asyncio.run(body())
+
+
+def test_the_customer_as_a_tool_over_http(tmp_path: Path) -> None:
+    """By the operator's `--customer-tool` or by the setting of who opens the session, which counts more."""
+    task = get_task(TASK)
+
+    async def play(control: Control, **more: Any) -> None:
+        opened = await control.start(**more)
+        async with client_of(control.url + opened["mcp"]) as client:
+
+            async def say(text: str) -> str:
+                return json.loads(text_of(await client.call_tool(SAY, {"text": text})))["customer"]
+
+            assert [tool.name for tool in (await client.list_tools()).tools] == [*task.tools, SAY]
+            want, answers = await follow(task, make_agent("reference"), client, say)
+            assert answers and "conversation is over" in text_of(await client.call_tool(SAY, {"text": "hello?"}))
+        found = (await control.ask("POST", f"/{opened['id']}/finish", {})).data
+        assert want.verdict is not None and want.outcome == "success"
+        assert found["verdict"] == json.loads(json.dumps(want.verdict.to_json()))
+        assert found["turns"] == sum(event.kind == "said" for event in want.log)
+
+    async def has_none(control: Control, **more: Any) -> None:
+        async with client_of(control.url + (await control.start(**more))["mcp"]) as client:
+            assert SAY not in [tool.name for tool in (await client.list_tools()).tools]
+            assert "There is no tool" in text_of(await client.call_tool(SAY, {"text": "hello"}))
+
+    async def body() -> None:
+        async with process(tmp_path, "--customer-tool") as (_, endpoint):
+            await play(Control(endpoint))
+            await has_none(Control(endpoint), settings={"customer_tool": False})
+            await has_none(Control(endpoint), mode="backend")
+        async with running() as server:
+            await play(Control(server), settings={"customer_tool": True})
+            await has_none(Control(server))
 
     asyncio.run(body())
 

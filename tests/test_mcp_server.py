@@ -8,6 +8,7 @@ import dataclasses
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -22,7 +23,7 @@ from sqlalchemy import text
 
 from tb_envs.cli import main
 from tb_envs.errors import UsageError
-from tb_envs.mcp import hub
+from tb_envs.mcp import hub, serve
 from tb_envs.mcp.alarm import install
 from tb_envs.mcp.hub import Rules
 from tb_envs.mcp.serve import Options, listen, running
@@ -46,6 +47,7 @@ def test_wrong_openings_say_what_would_be_right() -> None:
                 ({"task_id": TASK, "settings": {"limits": {"turns": 0}}}, 400, "at least 1"),
                 ({"task_id": TASK, "settings": {"deadline": float("nan")}}, 400, "number of seconds, at least 0.05"),
                 ({"task_id": TASK, "settings": {"deadline": 1e-9}}, 400, "number of seconds, at least 0.05"),
+                ({"task_id": TASK, "settings": {"deadline": 3601}}, 400, "at most 3600, got 3601"),
                 ({"task_id": TASK, "settings": {"user": MODEL | {"record": "/tmp/x"}}}, 400, "valid: scripted"),
                 ({"task_id": TASK, "settings": {"user": {"kind": "recorded", "path": "/x"}}}, 400, "operator gave"),
                 ({"task_id": TASK, "settings": {"judge": MODEL}}, 400, "tbx serve --judge NAME=JSON"),
@@ -135,6 +137,61 @@ async def _drip(writer: asyncio.StreamWriter) -> None:
             writer.write(b"x: y\r\n")
             await writer.drain()
             await asyncio.sleep(0.05)
+
+
+def test_an_answer_that_nobody_takes_holds_neither_connection_nor_session() -> None:
+    """A client that asks on and on and never reads."""
+
+    async def body() -> None:
+        async with running(Options(rules=Rules(idle=0.5), silent=0.5)) as server:
+            opened = await Control(server).start()
+            asking = asyncio.create_task(_ask_and_never_read(server.url, opened["mcp"]))
+            async with asyncio.timeout(30):
+                while not server.hub.metrics.reaped:
+                    await asyncio.sleep(0.01)
+                while server.hub.live:
+                    await asyncio.sleep(0.01)
+            assert server.hub.metrics.reaped == 1 and server.hub.metrics.ended == {"idle": 1}
+            await asyncio.wait_for(asking, 10)
+
+    asyncio.run(body())
+
+
+async def _ask_and_never_read(url: str, path: str) -> None:
+    """Until the server closes the connection."""
+    host, port = url.removeprefix("http://").split(":")
+    message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}})
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\ncontent-type: application/json\r\n"
+    head += f"accept: application/json, text/event-stream\r\ncontent-length: {len(message)}\r\n\r\n"
+    with contextlib.closing(socket.socket()) as held:
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)  # full sooner
+        held.setblocking(False)
+        loop = asyncio.get_running_loop()
+        await loop.sock_connect(held, (host, int(port)))
+        with contextlib.suppress(ConnectionError):
+            while True:
+                await loop.sock_sendall(held, (head + message).encode())
+
+
+def test_an_idle_connection_is_closed_and_the_kernel_asks_after_its_peer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serve, "KEEP_ALIVE", 0.4)
+
+    async def body() -> None:
+        async with running() as server:
+            host, port = server.url.removeprefix("http://").split(":")
+            reader, writer = await asyncio.open_connection(host, int(port))
+            writer.write(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert b"200 OK" in await reader.readline()
+            [connection] = server._server.server_state.connections
+            accepted = connection.transport.get_extra_info("socket")
+            assert accepted.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
+            if hasattr(socket, "TCP_KEEPIDLE"):
+                assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == 30
+            await asyncio.wait_for(_until_closed(reader), 10)
+            writer.close()
+            assert server.hub.metrics.reaped == 0  # it had nothing to ask: it was only at rest
+
+    asyncio.run(body())
 
 
 def test_there_are_only_so_many_connections() -> None:
@@ -347,6 +404,43 @@ def test_sigterm_lets_conversations_end_and_makes_no_failure_of_the_rest(tmp_pat
     asyncio.run(body())
 
 
+def test_after_sigterm_a_verdict_can_be_fetched_within_the_grace(tmp_path: Path) -> None:
+    """A conversation that is over is not done with; when its verdict was fetched the server does not wait for more."""
+
+    async def body() -> None:
+        async with process(tmp_path, "--grace", "60") as (server, endpoint):
+            control = Control(endpoint)
+            fetched, deleted = await control.start(), await control.start()
+            for each in (fetched, deleted):
+                async with client_of(control.url + each["mcp"]) as client:
+                    assert not (await client.call_tool("end_conversation", {"summary": "Done."})).is_error
+            server.send_signal(signal.SIGTERM)
+            await asyncio.sleep(2 * serve.AFTER_DRAIN)  # a server that waited for conversations alone is gone now
+            assert (await control.ask("DELETE", f"/{deleted['id']}")).status == 204
+            ended = await control.ask("POST", f"/{fetched['id']}/finish", {})
+            assert ended.data["outcome"] == "failure" and ended.data["verdict"]
+            assert (await control.ask("POST", f"/{fetched['id']}/finish", {})).data == ended.data
+            assert await asyncio.to_thread(server.wait, 30) == 0
+
+    asyncio.run(body())
+
+
+def test_sigterm_does_not_wait_for_who_takes_no_answer(tmp_path: Path) -> None:
+    async def body() -> None:
+        async with process(tmp_path, "--grace", "1") as (server, endpoint):
+            control = Control(endpoint)
+            opened = await control.start()
+            asking = asyncio.create_task(_ask_and_never_read(control.url, opened["mcp"]))
+            while (await control.ask("GET", "")).data["sessions"][0]["idle_seconds"] < 0.5:
+                await asyncio.sleep(0.1)  # it still answers
+            server.send_signal(signal.SIGTERM)
+            assert await asyncio.to_thread(server.wait, 30) == 0
+            await asyncio.wait_for(asking, 10)
+        assert "Traceback" not in (tmp_path / "log").read_text("utf-8")
+
+    asyncio.run(body())
+
+
 def test_ctrl_c_ends_the_server_in_order(tmp_path: Path) -> None:
     async def body() -> None:
         async with process(tmp_path, "--grace", "0") as (server, endpoint):
@@ -358,8 +452,10 @@ def test_ctrl_c_ends_the_server_in_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_a_stdio_process_and_its_episode_is_kept(number: signal.Signals, tmp_path: Path) -> None:
-    """As if the client had gone; also while nothing comes from it."""
+def test_a_signal_ends_a_stdio_process_and_makes_no_failure_of_its_episode(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    """Also while nothing comes from the client; what was said and done is kept."""
     words = [sys.executable, "-m", "tbx", "mcp", TASK, "--traces", str(tmp_path)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "domains")])}
     pipe = subprocess.PIPE
@@ -371,8 +467,14 @@ def test_a_signal_ends_a_stdio_process_and_its_episode_is_kept(number: signal.Si
         assert json.loads(server.stdout.readline())["id"] == 1
         server.send_signal(number)
         assert server.wait(30) == 0
-        assert server.stderr.read() == "tbx mcp: failure (ended by agent)\n"
-    assert len(list(tmp_path.iterdir())) == 1
+        assert server.stderr.read() == "tbx mcp: error:backend (ended by error)\n"
+    [trace] = tmp_path.iterdir()
+    kept = json.loads(trace.read_text("utf-8"))
+    assert (kept["outcome"], kept["error"], kept["verdict"]) == (
+        "error:backend",
+        f"the process was ended by {number.name}",
+        None,
+    )
 
 
 def test_importing_the_package_loads_none_of_it() -> None:
@@ -393,12 +495,30 @@ def test_importing_the_package_loads_none_of_it() -> None:
         (["serve", "--http", "192.0.2.1:80"], "cannot listen on 192.0.2.1:80"),
         (["serve", "--user", "strict"], "--user is NAME=JSON"),
         (["serve", "--judge", 'fair={"kind": "llm", "modle": "m"}'], "unknown"),
+        (["serve", "--deadline", "4000"], "0.05 to 3600 seconds"),
+        (["serve", "--backend", "remote"], "valid: embedded, docker"),
+        (["serve", "--backend", '{"kind": "docker"'], "--backend is no JSON"),
+        (["serve", "--backend", '{"kind": "docker", "pools": 3}'], "Did you mean 'pool'"),
+        (["serve", "--backend", '{"kind": "docker", "deadline": 5}'], "write --deadline SECONDS"),
+        (["serve", "--backend", '{"kind": "docker", "lease": 50}'], "deadline 60 is longer than lease 50"),
+        (["serve", "--backend", "docker", "--store", "postgresql://u@h/x"], "--store is for --backend embedded"),
+        (["serve", "--backend", '{"kind": "embedded", "pool": 3}'], "valid: store"),
+        (["serve", "--store", "mysql://x"], "postgresql://user@host/database"),
+        (["serve", "--store", "postgresql://u@127.0.0.1:1/x"], "PostgreSQL at 127.0.0.1/x cannot be reached"),
         (["mcp", "hotel/nothing/1"], "near matches"),
     ],
 )
 def test_wrong_command_lines_are_told(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_missing_engine_is_told_before_anything_is_served(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")
+    assert main(["serve", "--backend", '{"kind": "docker", "pool": 2}']) == 2
+    assert "no Docker engine answers at unix:///nowhere" in capsys.readouterr().err
 
 
 def test_a_missing_extra_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

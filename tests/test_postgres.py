@@ -16,7 +16,8 @@ from typing import Any, cast
 
 import psycopg
 import pytest
-from mcp_parts import process, whole_episode
+from mcp.shared.exceptions import MCPError
+from mcp_parts import Control, client_of, process, text_of, whole_episode
 from postgres_server import until, url_or_skip
 from sqlalchemy import bindparam, func, select
 
@@ -29,6 +30,8 @@ from tb_envs.env import ThinkingBoxEnv
 from tb_envs.episode import Episode
 from tb_envs.errors import BackendError, UsageError
 from tb_envs.knobs import Knobs
+from tb_envs.mcp.hub import Rules
+from tb_envs.mcp.serve import Options, running
 from tb_envs.registration import load_domain
 from tb_envs.sampling import ArgumentSampler
 from tb_envs.session.local import LocalBackend
@@ -269,6 +272,45 @@ def test_a_hung_statement_ends_at_its_deadline(url: str, monkeypatch: pytest.Mon
     backend.close()
 
 
+def test_a_session_of_a_server_has_its_own_deadline_for_statements_too(url: str) -> None:
+    """A longer one than a connection's, and a shorter one; the next episode in the same database has the usual one."""
+    task = get_task(FAMILIES[0])
+    tool = task.tools["get_time"]
+
+    def ask(db: Db) -> Json:
+        limit = db.query(select(func.current_setting("statement_timeout")))[0][0]
+        return {"limit": limit, "slept": len(db.query(select(func.pg_sleep(0.0 if limit == "45s" else 600))))}
+
+    def sleeping() -> int:
+        with psycopg.connect(url) as connection:
+            found = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%%pg_sleep(%%'"
+            rows = connection.execute(f"{found} AND pid <> pg_backend_pid()").fetchall()
+        return rows[0][0]
+
+    async def body() -> list[str]:
+        place = Rules(settings=Settings(backend={"kind": "embedded", "store": url}))
+        said: list[str] = []
+        async with running(Options(rules=place)) as served:
+            for deadline in (45, 0.5):
+                opened = await Control(served).start(task.id, mode="backend", settings={"deadline": deadline})
+                async with client_of(served.url + opened["mcp"]) as client:
+                    try:
+                        said.append(text_of(await client.call_tool("get_time", {})))
+                    except MCPError as error:
+                        said.append(str(error))
+        return said
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setitem(cast("dict[str, Any]", task.tools), tool.name, replace(tool, function=ask))
+        long, short = asyncio.run(body())
+    assert json.loads(long) == {"limit": "45s", "slept": 1}
+    assert "did not end in 0.5 s" in short or "statement timeout" in short
+    until(lambda: not sleeping(), 10)  # the server's own statement is over too, not only the wait for it
+    backend = opened(task, url)
+    assert backend.store.slot.connection.execute(b"SHOW statement_timeout").fetchall() == [("30s",)]
+    backend.close()
+
+
 def test_tbx_run_plays_on_it(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--agent", "reference", "--tasks", FAMILIES[0], "--store", url, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["pass_at_1"] == 1.0
@@ -283,7 +325,8 @@ def test_wrong_options_and_servers_are_told(url: str) -> None:
         ({}, "postgresql://user@host/database"),
         ({"store": "mysql://x"}, "postgresql://user@host/database"),
         ({"store": "postgresql://u@h/x?nonsense=1"}, "not a PostgreSQL URL"),
-        ({"store": url, "pool": 3}, "unknown option pool"),
+        ({"store": url, "pool": 3}, "unknown option pool.*valid: store, deadline"),
+        ({"store": url, "deadline": 0}, "deadline is a number of seconds"),
     ):
         with pytest.raises(UsageError, match=words):
             wait_for(open_postgres(task, options))

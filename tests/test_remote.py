@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import gc
+import itertools
+import json
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -15,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium
+import httpx2
 import pytest
 from backend_kinds import in_thread
 from llm_double import ModelDouble
@@ -25,6 +29,7 @@ from tb_envs.background import Loop, shared, wait_for
 from tb_envs.endpoints import Endpoint as ModelEndpoint
 from tb_envs.episode import Episode
 from tb_envs.errors import BackendError, UsageError
+from tb_envs.limits import Limits
 from tb_envs.mcp.hub import Rules
 from tb_envs.mcp.serve import Options, Served, running
 from tb_envs.openai_client import ask
@@ -171,6 +176,51 @@ def test_what_really_fails_ends_an_episode_as_what_is_injected(token: str, monke
     asyncio.run(body())
 
 
+@pytest.mark.parametrize("mode", ["backend", "episode"])
+def test_whatever_an_agent_sent_its_verdict_can_be_fetched(mode: str, token: str, tmp_path: Path) -> None:
+    """Over HTTP, byte by byte: answers of both planes and the trace are JSON that any reader takes."""
+    wild = ("1e999", "-1e999", "NaN", '[{"b": Infinity}]', '"\\ud800"', "[" * 150 + "]" * 150, "1" * 4000, '"\\u0000"')
+
+    def read(answer: httpx2.Response) -> Any:
+        return json.loads(answer.content, parse_constant=pytest.fail)
+
+    async def body() -> None:
+        rules = Rules(settings=Settings(trace_dir=str(tmp_path)))
+        async with (
+            running(Options(token=token, rules=rules)) as server,
+            httpx2.AsyncClient(base_url=server.url, timeout=30, trust_env=False) as http,
+        ):
+            bearer = {"authorization": f"Bearer {token}"}
+            opened = read(await http.post("/control/sessions", json={"task_id": TASK, "mode": mode}, headers=bearer))
+            told = 0
+            for tool, value in itertools.product(("get_time", "add_guest_note", "nothing"), wild):
+                message = f'{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {{"name": "{tool}", '
+                message += f'"arguments": {{"a": {value}}}}}}}'
+                headers = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
+                answer = await http.post(opened["mcp"], content=message, headers=headers)
+                assert answer.status_code in (200, 400), (value, answer)
+                told += answer.status_code == 200 and json.loads(answer.content)["result"]["isError"]
+            assert told >= 12
+            session = f"/control/sessions/{opened['id']}"
+            assert read(await http.get(f"{session}/journal", headers=bearer)) == {"changes": []}
+            gone = await http.post("/control/renew", content='{"sessions": ["\\ud800"]}', headers=bearer)
+            assert read(gone) == {"gone": ["\ud800"]}
+            no_task = await http.post("/control/sessions", content='{"task_id": "\\ud800"}', headers=bearer)
+            assert no_task.status_code == 400 and read(no_task)["error"]
+            if mode == "episode":
+                said = await http.post(f"{session}/say", content='{"text": "Hello \\ud800"}', headers=bearer)
+                assert not read(said)["over"]
+                ended = read(await http.post(f"{session}/finish", headers=bearer))
+                assert ended["outcome"] == "failure" and ended["verdict"]
+                found = [event["data"]["a"] for event in ended["record"]["log"] if event["kind"] == "call"]
+                assert {"Infinity", "-Infinity", "NaN"} <= {value for value in found if isinstance(value, str)}
+                [trace] = tmp_path.iterdir()
+                assert json.loads(trace.read_bytes(), parse_constant=pytest.fail) == ended["record"]
+            assert (await http.delete(session, headers=bearer)).status_code == 204
+
+    asyncio.run(body())
+
+
 class Unreliable:
     """A way to a server that breaks off some answers after they were given: the request was carried out."""
 
@@ -283,6 +333,36 @@ def test_a_killed_server_is_a_system_error_for_its_sessions_alone(token: str, tm
                         break
                     await asyncio.sleep(0.1)
             for each in (*episodes, again):
+                each.close()
+
+    asyncio.run(body())
+
+
+def test_sigterm_lets_episodes_on_a_server_end_and_makes_no_failure_of_the_rest(token: str, tmp_path: Path) -> None:
+    """Of a trainer: one ends within the grace and is judged, one goes on for too long, one asks when all is over."""
+
+    async def body() -> None:
+        async with process(tmp_path, "--token-env", "TBX_TOKEN", "--grace", "4") as (server, endpoint):
+            long = dataclasses.replace(settings(endpoint.url), limits=Limits(turns=10_000, tool_calls=10_000))
+            ending, late, silent = (Episode(long) for _ in range(3))
+            for each in (ending, late, silent):
+                await each.reset(TASK)
+                await each.call("add_guest_note", **note())
+            server.send_signal(signal.SIGTERM)
+            async with httpx2.AsyncClient(base_url=endpoint.url, trust_env=False) as http:
+                while (await http.get("/readyz")).text != "closing":
+                    await asyncio.sleep(0.01)
+            await ending.call("add_guest_note", **note())
+            await ending.call("end_conversation", summary="Done.")
+            assert (ending.outcome, len(ending.changes)) == ("failure", 2) and ending.verdict is not None
+            ending.close()
+            while not late.over:
+                await late.call("get_time")
+                await asyncio.sleep(0.02)
+            assert await asyncio.to_thread(server.wait, 30) == 0
+            await silent.call("get_time")
+            for each in (late, silent):
+                assert (each.outcome, each.verdict, each.reward) == ("error:backend", None, 0.0), each.error
                 each.close()
 
     asyncio.run(body())

@@ -13,9 +13,10 @@ from typing import Any, cast
 
 from tb_envs.cli.parser import Namespace, Parser, limits_option, whole
 from tb_envs.cli.screen import print_json
+from tb_envs.containers.options import ContainerOptions
 from tb_envs.errors import UsageError
 from tb_envs.limits import Limits
-from tb_envs.settings import BACKENDS, Settings
+from tb_envs.settings import BACKENDS, Settings, kind_of, options_of
 
 EPILOG = """\
 The agents' plane is /episodes/<id>/mcp. The control plane is /control and needs the token:
@@ -39,7 +40,12 @@ def main(argv: list[str]) -> int:
     parser.add_argument(
         "--token-file", type=Path, metavar="FILE", help="write a new control token there, readable by you alone"
     )
-    parser.add_argument("--backend", choices=BACKENDS[:2], default="embedded", help="where databases are")
+    parser.add_argument(
+        "--backend",
+        metavar="KIND|JSON",
+        default="embedded",
+        help='where databases are: embedded, docker, or with options, such as \'{"kind": "docker", "pool": 16}\'',
+    )
     parser.add_argument("--store", metavar="URL", help="a PostgreSQL server for them: postgresql://…")
     parser.add_argument("--max-sessions", type=whole(1), default=256, metavar="N", help="open at once (default: 256)")
     parser.add_argument(
@@ -70,16 +76,19 @@ def main(argv: list[str]) -> int:
     args = parser.read(argv)
     host, port = _address(args.http)
     token = _token(args)
+    backend = _backend(args)
     with needed():
+        from tb_envs.mcp.databases import timed, try_it
         from tb_envs.mcp.hub import Rules
         from tb_envs.mcp.serve import Options, Served, listen, serve
 
+        try_it(timed(backend, args.deadline))
         rules = Rules(
             max_sessions=args.max_sessions,
             idle=args.idle,
             lease=args.lease,
             deadline=args.deadline,
-            settings=Settings(backend=_backend(args), limits=Limits.of(args.limits)),
+            settings=Settings(backend=backend, limits=Limits.of(args.limits)),
             customer_tool=args.customer_tool,
             users=_named("user", args.user),
             judges=_named("judge", args.judge),
@@ -144,9 +153,25 @@ def _named(part: str, words: list[str]) -> dict[str, Mapping[str, Any]]:
 
 
 def _backend(args: Namespace) -> str | dict[str, Any]:
-    if args.store is None:
-        return args.backend
-    return {"kind": args.backend, "store": args.store}
+    """The backend of all sessions, as `Settings` takes it. Their deadline is the server's, not an option of it."""
+    given: Any = args.backend
+    if given.lstrip().startswith("{"):
+        try:
+            given = json.loads(given)
+        except (ValueError, RecursionError):
+            raise UsageError(f"--backend is no JSON: {given[:200]!r}") from None
+    kind, options = kind_of("backend", given, BACKENDS[:2]), options_of(given)
+    if "deadline" in options:
+        raise UsageError("--backend: a call's deadline is the session's own; write --deadline SECONDS")
+    if args.store is not None and kind != "embedded":
+        raise UsageError(
+            f"--store is for --backend embedded: databases of backend {kind!r} are in containers without a network"
+        )
+    if args.store is not None:
+        options["store"] = args.store
+    if kind == "docker":  # a lease that is shorter would end a container before its call's deadline
+        options.setdefault("lease", max(ContainerOptions.lease, args.deadline))
+    return {"kind": kind, **options} if options else kind
 
 
 def _token(args: Namespace) -> str:

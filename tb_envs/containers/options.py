@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from tb_envs.errors import UsageError
@@ -31,7 +31,7 @@ class ContainerOptions:
     image: str = ""
     pool: int = 1
     episodes: int = 100
-    deadline: float = 20.0
+    deadline: float = field(default=20.0, compare=False)  # a session's own: containers are the same with any
     starting: float = 30.0
     lease: float = 30.0
     memory: int = 256
@@ -62,7 +62,7 @@ class ContainerOptions:
         if "store" in given:
             raise UsageError(
                 "backend 'docker' takes no store: a container has no network, so its database is its own. "
-                "For PostgreSQL write {'kind': 'embedded', 'store': 'postgresql://…'}, or let `tbx serve` use it"
+                "For PostgreSQL the backend is {'kind': 'embedded', 'store': 'postgresql://…'}"
             )
         names = [item.name for item in fields(cls)]
         for name in given:

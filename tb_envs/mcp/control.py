@@ -11,13 +11,14 @@ from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tb_envs.errors import BackendError
 from tb_envs.mcp.hub import Hub, Refused
 from tb_envs.mcp.sessions import EpisodeSession, Session
+from tb_envs.strict_json import strict_json
 
 LARGEST = 1024 * 1024
 """Bytes of the largest request."""
@@ -57,38 +58,38 @@ def routes(hub: Hub) -> list[Route]:
         opened["lease"] = hub.rules.silence(session)
         if isinstance(session, EpisodeSession):
             opened |= {"observation": session.opening, "instructions": session.task.instructions}
-        return JSONResponse(opened, 201)
+        return _json(opened, 201)
 
     async def sessions(request: Request) -> Response:
         rules = hub.rules
         listed = [session.state() for session in hub.all()]
-        return JSONResponse({"sessions": listed, "max_sessions": rules.max_sessions, "draining": hub.draining})
+        return _json({"sessions": listed, "max_sessions": rules.max_sessions, "draining": hub.draining})
 
     async def renew(request: Request) -> Response:
         keys = (await _body(request)).get("sessions")
         if not isinstance(keys, list) or not all(isinstance(key, str) for key in cast("list[Any]", keys)):
             raise Refused(400, "send {'sessions': [id, …]}, the sessions that are still wanted")
-        return JSONResponse({"gone": hub.renew(cast("list[str]", keys))})
+        return _json({"gone": hub.renew(cast("list[str]", keys))})
 
     async def journal(session: Session, request: Request) -> Response:
         after = request.query_params.get("after", "0")
         if not after.isascii() or not after.isdigit():
             raise Refused(400, f"after is a number of the journal, got {after[:40]!r}")
         changes = [list(change) for change in session.changes() if change.sequence > int(after)]
-        return JSONResponse({"changes": changes})
+        return _json({"changes": changes})
 
     async def dump(session: Session, request: Request) -> Response:
-        return JSONResponse({"dump": await session.dump_aside()})
+        return _json({"dump": await session.dump_aside()})
 
     async def say(session: Session, request: Request) -> Response:
         text = (await _body(request)).get("text")
         if not isinstance(text, str):
             raise Refused(400, "send {'text': …}, what is said to the customer")
         answer = await _episode(session).say(text)
-        return JSONResponse({"observation": answer, "over": session.over})
+        return _json({"observation": answer, "over": session.over})
 
     async def finish(session: Session, request: Request) -> Response:
-        return JSONResponse(await _episode(session).finish())
+        return _json(await _episode(session).finish())
 
     async def delete(session: Session, request: Request) -> Response:
         hub.close(session, "deleted")
@@ -117,6 +118,11 @@ def routes(hub: Hub) -> list[Route]:
     ]
 
 
+def _json(content: Any, status: int = 200) -> Response:
+    """An answer in JSON, whatever an agent or a client wrote that is in it."""
+    return Response(strict_json(content, separators=(",", ":")), status, media_type="application/json")
+
+
 def _answered(endpoint: Endpoint) -> Endpoint:
     """What is refused, and what breaks, as an answer that says so."""
 
@@ -124,9 +130,9 @@ def _answered(endpoint: Endpoint) -> Endpoint:
         try:
             return await endpoint(request)
         except Refused as error:
-            return JSONResponse({"error": str(error)}, error.status)
+            return _json({"error": str(error)}, error.status)
         except BackendError as error:
-            return JSONResponse({"error": str(error)}, 500)
+            return _json({"error": str(error)}, 500)
 
     return answered
 

@@ -17,6 +17,7 @@ from tb_envs import __version__
 from tb_envs.errors import BackendError, DomainError, UsageError, UserError
 from tb_envs.knobs import Knobs
 from tb_envs.limits import Limits
+from tb_envs.mcp.databases import timed
 from tb_envs.mcp.metrics import Metrics
 from tb_envs.mcp.sessions import BackendSession, EpisodeSession, Session
 from tb_envs.session.backend import Backend, open_backend
@@ -28,6 +29,7 @@ FIELDS = ("task_id", "task_hash", "knobs", "mode", "attempt", "settings")
 SETTINGS = ("deadline", "limits", "reward", "user", "judge", "faults", "customer_tool")
 """What who opens a session may choose. Where the database is and what is written to disk are the server's own."""
 SHORTEST_DEADLINE, LONGEST_DEADLINE = 0.05, 3600.0
+CLOSED = "the server was closed"
 TICK = 0.25
 """Seconds between two looks at who has been silent for too long."""
 
@@ -64,6 +66,10 @@ class Rules:
     users: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     judges: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
 
+    def __post_init__(self) -> None:
+        if not SHORTEST_DEADLINE <= self.deadline <= LONGEST_DEADLINE:
+            raise UsageError(f"deadline is {SHORTEST_DEADLINE} to {LONGEST_DEADLINE:g} seconds, got {self.deadline:g}")
+
     def silence(self, session: Session) -> float:
         """Seconds that this session may be silent."""
         return min(self.idle, self.lease) if isinstance(session, BackendSession) else self.idle
@@ -89,9 +95,9 @@ class Hub:
         return len(self._sessions) + self._opening
 
     @property
-    def running(self) -> int:
-        """Sessions that are not over."""
-        return sum(not session.over for session in self._sessions.values()) + self._opening
+    def unsettled(self) -> int:
+        """Sessions that somebody will still ask something of."""
+        return sum(not session.settled for session in self._sessions.values()) + self._opening
 
     def find(self, key: str) -> Session | None:
         """The session with this id."""
@@ -195,14 +201,14 @@ class Hub:
                     self.close(session, "idle")
 
     async def drain(self, grace: float) -> None:
-        """Open nothing more; wait until every conversation is over, at most `grace` seconds, then end what is left."""
+        """Open nothing more; wait until every session is settled, at most `grace` seconds, then end those not over."""
         self.draining = True
         until = time.monotonic() + grace
-        while self.running and time.monotonic() < until:
+        while self.unsettled and time.monotonic() < until:
             await asyncio.sleep(0.02)
         for session in self.all():
             if not session.over:
-                session.broken = "the server was closed"
+                session.broken = CLOSED
 
     def clear(self) -> None:
         """End all sessions."""
@@ -241,19 +247,27 @@ class _Plan:
         chosen = _mapping(given.get("settings") or {}, "settings", SETTINGS)
         if mode == "backend":
             _of_a_backend(chosen)
+        deadline = _deadline(chosen.get("deadline", rules.deadline))
         settings = replace(
             rules.settings,
+            backend=timed(rules.settings.backend, deadline),
             limits=Limits.of(chosen.get("limits"), rules.settings.limits),
             **{name: chosen[name] for name in ("reward", "faults") if chosen.get(name) is not None},
             **_models(chosen, rules),
         )
-        deadline = chosen.get("deadline", rules.deadline)
-        if isinstance(deadline, bool) or not isinstance(deadline, int | float) or not deadline >= SHORTEST_DEADLINE:
-            raise Refused(400, f"deadline is a number of seconds, at least {SHORTEST_DEADLINE}, got {deadline!r}")
         customer_tool = chosen.get("customer_tool", rules.customer_tool)
         if not isinstance(customer_tool, bool):
             raise Refused(400, f"customer_tool is true or false, got {customer_tool!r}")
-        return cls(task, mode, attempt, settings, float(min(deadline, LONGEST_DEADLINE)), customer_tool)
+        return cls(task, mode, attempt, settings, deadline, customer_tool)
+
+
+def _deadline(value: Any) -> float:
+    """A session's deadline. One that is too long is refused: whoever asked would believe that it is kept."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not SHORTEST_DEADLINE <= value <= LONGEST_DEADLINE:
+        valid = f"at least {SHORTEST_DEADLINE} and at most {LONGEST_DEADLINE:g}"
+        raise Refused(400, f"deadline is a number of seconds, {valid}, got {str(value)[:40]}")
+    return float(value)
 
 
 def _of_a_backend(chosen: Mapping[str, Any]) -> None:

@@ -1,8 +1,7 @@
 """The server: `running` in this process's event loop, `serve` as a process of its own with its signals.
 
-SIGTERM drains: nothing more is opened, open conversations go on until they are over or the grace has passed, and what
-is left then ends as a system error. A second signal ends at once. Silent connections are closed: a peer that vanished
-holds nothing.
+SIGTERM drains: nothing more is opened, sessions go on until their verdict was fetched or they were closed, or until the
+grace has passed, and what is left then ends as a system error. A second signal ends at once.
 """
 
 from __future__ import annotations
@@ -17,22 +16,20 @@ from collections.abc import AsyncGenerator
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from tb_envs.errors import UsageError
 from tb_envs.mcp.alarm import install
 from tb_envs.mcp.app import make_app
+from tb_envs.mcp.connection import SILENT, Connection
 from tb_envs.mcp.hub import Hub, Rules
 
 KEEP_ALIVE = 75
 """Seconds that an idle connection is kept; clients keep theirs for less."""
-SILENT = 30.0
-"""Seconds in which a request must have arrived whole once its connection is open, or has begun."""
 AFTER_DRAIN = 1.0
-"""Seconds after the last conversation in which its client can still read how it ended and close it."""
+"""Seconds after the last session was settled, or the grace, in which a client can still read how its own ended."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +43,8 @@ class Options:
         token: of the control plane; a new one by default.
         rules: of its sessions.
         grace: seconds that conversations may go on after SIGTERM.
-        silent: seconds in which a request must have arrived whole, or its connection is closed.
+        silent: seconds in which a request must have arrived whole, and an answer have been taken, or its connection is
+            closed.
         connections: open at once; 0 is four for each session and 64 more.
     """
 
@@ -77,7 +75,9 @@ class Served:
         loopback = bool(options.unix) or options.host in ("127.0.0.1", "::1", "localhost")
         app = make_app(self.hub, options.token, connections=self.connections, loopback=loopback)
         most = options.connections or 4 * options.rules.max_sessions + 64
-        protocol = type("Protocol", (_Protocol,), {"silent": options.silent, "most": most, "hub": self.hub})
+        protocol = type(
+            "Protocol", (Connection,), {"silent": options.silent, "most": most, "metrics": self.hub.metrics}
+        )
         self._server = _Server(
             uvicorn.Config(
                 app,
@@ -126,8 +126,10 @@ class Served:
             await asyncio.sleep(0.001)
 
     def stop(self) -> None:
-        """End now, without waiting for conversations."""
+        """End now, without waiting for conversations, nor for who does not take an answer."""
         self._server.should_exit = True
+        for connection in cast("list[Connection]", list(self._server.server_state.connections)):
+            connection.give_up()
 
     async def drain(self) -> None:
         """End in order: see the module."""
@@ -160,63 +162,6 @@ class _Server(uvicorn.Server):
         else:
             self.should_exit = True
             self.force_exit = self.force_exit or sig == signal.SIGINT
-
-
-class _Protocol(H11Protocol):
-    """A connection that is closed when a request on it takes too long to arrive, or when there are too many."""
-
-    silent = SILENT
-    most = 0
-    hub: Hub
-
-    def connection_made(self, transport: Any) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Watch it from the first moment; let the kernel ask after peers that say nothing."""
-        super().connection_made(transport)
-        _ask_after_peer(transport.get_extra_info("socket"))
-        self._began: float | None = self.loop.time()
-        self._watch = self.loop.call_later(self.silent, self._look)
-        if len(self.connections) > self.most:
-            self.hub.metrics.reaped += 1
-            transport.abort()
-
-    def data_received(self, data: bytes) -> None:
-        """Something arrived: of a request that has begun, or the beginning of the next one."""
-        if self._began is None:
-            self._began = self.loop.time()
-        super().data_received(data)
-
-    def on_response_complete(self) -> None:
-        """The next request begins when something of it is there."""
-        self._began = None
-        super().on_response_complete()
-        if self._began is None and self.conn.trailing_data[0]:
-            self._began = self.loop.time()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Nothing is left to watch."""
-        self._watch.cancel()
-        super().connection_lost(exc)
-
-    def _look(self) -> None:
-        cycle: Any = self.cycle
-        answering = cycle is not None and not cycle.response_complete and not cycle.more_body
-        wait = self.silent
-        if not answering and self._began is not None:  # else it rests, and uvicorn's own limit is running
-            wait = self._began + self.silent - self.loop.time()
-            if wait <= 0:
-                self.hub.metrics.reaped += 1
-                self.transport.abort()
-                return
-        self._watch = self.loop.call_later(max(0.01, wait), self._look)
-
-
-def _ask_after_peer(connection: socket.socket | None) -> None:
-    if connection is None or connection.family == socket.AF_UNIX:
-        return
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for name, value in (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3)):
-        if hasattr(socket, name):
-            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 def listen(options: Options) -> socket.socket:

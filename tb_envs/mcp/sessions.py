@@ -94,6 +94,11 @@ class Session(ABC):
         """Whether nothing can be called any more."""
         return bool(self.broken)
 
+    @property
+    def settled(self) -> bool:
+        """Whether nobody needs it any more, though it was not closed: how it ended is known where that counts."""
+        return self.over
+
     async def call(self, tool: str, arguments: Mapping[str, Any], key: str = "") -> ToolResult:
         """Call a tool, or give the answer of an earlier call with the same key.
 
@@ -238,6 +243,7 @@ class EpisodeSession(Session):
         self.episode = Episode(settings)
         self.customer_tool = customer_tool
         self.opening = ""
+        self._fetched = False
 
     async def start(self, attempt: int = 0) -> None:
         """Begin the conversation.
@@ -260,9 +266,14 @@ class EpisodeSession(Session):
         return bool(self.broken) or self.episode.over
 
     @property
+    def settled(self) -> bool:
+        """Whether its verdict was fetched."""
+        return self._fetched
+
+    @property
     def outcome(self) -> str:
-        """As of the episode; a broken session's is a system error."""
-        return self.episode.outcome or ("error:backend" if self.broken else "")
+        """As of the episode; a broken session's is a system error, whatever a call that was under way did meanwhile."""
+        return "error:backend" if self.broken else self.episode.outcome
 
     async def _call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         if self.over:
@@ -316,7 +327,14 @@ class EpisodeSession(Session):
                     self.broken = str(error)
             if self.broken:
                 self.episode.fail_backend(BackendError(self.broken))
+            self._fetched = True
             return self.result()
+
+    async def abandon(self, why: str) -> None:
+        """Control: what plays it goes away; if the conversation still runs, it ends as a system error."""
+        async with self._lock:
+            if not self.over:
+                self.broken = why
 
     def result(self) -> dict[str, Any]:
         """Control: how it ended so far."""
@@ -324,7 +342,7 @@ class EpisodeSession(Session):
         verdict = episode.verdict.to_json() if episode.verdict and not self.broken else None
         return {
             "outcome": self.outcome,
-            "ended_by": episode.ended_by or ("error" if self.broken else ""),
+            "ended_by": "error" if self.broken else episode.ended_by,
             "error": episode.error or self.broken,
             "reward": 0.0 if self.broken else episode.reward,
             "turns": episode.turns,

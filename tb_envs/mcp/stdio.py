@@ -1,7 +1,8 @@
 """One episode over standard input and output, for desktop clients: the process is the session.
 
-It ends when the client closes its end, or at Ctrl-C or SIGTERM; the conversation then ends too, and is judged. Nothing
-but the protocol is written to standard output.
+It ends when the client closes its end; the conversation then ends too, and is judged. At Ctrl-C or SIGTERM a
+conversation that still runs ends as a system error: nobody in it ended it. Nothing but the protocol is written to
+standard output.
 """
 
 from __future__ import annotations
@@ -37,21 +38,33 @@ async def serve_stdio(task: Task, settings: Settings, *, customer_tool: bool, de
 
     install()
     async with open_seat(task, settings, customer_tool=customer_tool, deadline=deadline) as (server, session):
-        with _ended_by_signals():
+        with _ended_by_signals() as signals:
             async with stdio_server() as (read, write):
                 await server.run(read, write, server.create_initialization_options())
+        if signals:
+            await session.abandon(f"the process was ended by {signals[0].name}")
         return await session.finish()
 
 
 @contextmanager
-def _ended_by_signals() -> Generator[None]:
-    """Standard input ends at the first SIGINT or SIGTERM: a read that waits for a client cannot be taken back."""
+def _ended_by_signals() -> Generator[list[signal.Signals]]:
+    """Standard input ends at the first SIGINT or SIGTERM: a read that waits for a client cannot be taken back.
+
+    Gives those that came before the client was gone.
+    """
+    came: list[signal.Signals] = []
+    gone = False
     kept = os.dup(STDIN)
     ours, theirs = socket.socketpair()
     os.dup2(theirs.fileno(), STDIN)
     theirs.close()
 
-    def end() -> None:
+    def end(number: signal.Signals | None = None) -> None:
+        nonlocal gone
+        if number is None:
+            gone = True
+        elif not gone:
+            came.append(number)
         with suppress(OSError):
             ours.shutdown(socket.SHUT_WR)
 
@@ -64,9 +77,9 @@ def _ended_by_signals() -> Generator[None]:
     threading.Thread(target=pass_on, name="stdin", daemon=True).start()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, end)
+        loop.add_signal_handler(number, end, number)
     try:
-        yield
+        yield came
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(number)

@@ -1,6 +1,7 @@
 """The embedded backend over PostgreSQL: the same tool session, its statements run in threads of their own.
 
-``{"kind": "embedded", "store": "postgresql://user@host/database"}``. The user needs the right CREATEDB. An episode's
+``{"kind": "embedded", "store": "postgresql://user@host/database"}``. The user needs the right CREATEDB. A statement is
+broken off after the option ``deadline``, or 30 seconds. An episode's
 calls never overlap, and what a given-up call still does is waited for before its database is given to another. An
 episode is its process's own: a forked child can close its copy, which does nothing, and not play on it.
 """
@@ -18,6 +19,7 @@ from typing import Any
 from tb_envs.errors import BackendError, UsageError
 from tb_envs.session.backend import ToolResult
 from tb_envs.session.local import ToolSession
+from tb_envs.session.remote import seconds
 from tb_envs.store.db import IdSource
 from tb_envs.store.dump import Dump
 from tb_envs.task import Task
@@ -92,24 +94,37 @@ class PostgresBackend(ToolSession[PostgresStore]):
             self.store.close()
 
 
+def read_options(options: Mapping[str, Any]) -> tuple[str, float | None]:
+    """What the options say: a URL, and a deadline if one is named.
+
+    Args:
+        options: ``store``, the URL of a database in whose server others may be created; ``deadline``, the seconds after
+            which a statement is broken off.
+
+    Raises:
+        UsageError: one of them is wrong.
+    """
+    unknown = set(options) - {"store", "deadline"}
+    if unknown:
+        raise UsageError(f"unknown option {', '.join(sorted(unknown))} of backend 'embedded'; valid: store, deadline")
+    url, deadline = options.get("store"), options.get("deadline")
+    if not isinstance(url, str) or not url.startswith(SCHEMES):
+        raise UsageError("store: only a PostgreSQL URL is known, as in postgresql://user@host/database")
+    return url, None if deadline is None else seconds(deadline)
+
+
 async def open_postgres(task: Task, options: Mapping[str, Any]) -> PostgresBackend:
     """A fresh database on the server that the options name, for one attempt at `task`.
 
     Args:
         task: what is attempted.
-        options: ``store``, the URL of a database in whose server others may be created.
+        options: as of `read_options`.
 
     Raises:
         BackendError: the server cannot be reached, or has no room for another.
         UsageError: the options are wrong.
     """
-    unknown = set(options) - {"store"}
-    if unknown:
-        raise UsageError(f"unknown option {', '.join(sorted(unknown))} of backend 'embedded'; valid: store")
-    url = options.get("store")
-    if not isinstance(url, str) or not url.startswith(SCHEMES):
-        raise UsageError("store: only a PostgreSQL URL is known, as in postgresql://user@host/database")
-    opening = _threads().submit(_open, task, url)
+    opening = _threads().submit(_open, task, *read_options(options))
     try:
         return await asyncio.wrap_future(opening)
     except asyncio.CancelledError:  # nobody will close what may be open in a moment
@@ -122,13 +137,13 @@ def _close_unwanted(opening: Future[PostgresBackend]) -> None:
         opening.result().close()
 
 
-def _open(task: Task, url: str) -> PostgresBackend:
+def _open(task: Task, url: str, deadline: float | None) -> PostgresBackend:
     rows = _rows(task)
     while True:
         slot = take(url, task.domain)
         fresh = slot.episodes == 0
         try:
-            slot.start(rows)
+            slot.start(rows, deadline)
         except psycopg.Error as error:
             give(slot)
             if fresh or not (slot.connection.broken or slot.spoilt):

@@ -28,7 +28,7 @@ from psycopg.types.numeric import Int8Dumper
 from tb_envs.errors import BackendError, UsageError
 
 DEADLINE = 30
-"""Seconds after which a statement is broken off, and a server that does not answer is given up."""
+"""Seconds after which a statement is broken off, unless its episode names others, and a dead server is given up."""
 _OWNED = re.compile(r"tbx_(?:slot|build)_([0-9a-f]{16})_\d+")
 HELD = """
 SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND granted"""

@@ -76,10 +76,16 @@ class Slot:
             raise psycopg.errors.error_from_result(done)
         return done
 
-    def start(self, rows: str) -> None:
-        """Begin an episode: a transaction with a task's rows, an empty journal, and the savepoint of the first call."""
+    def start(self, rows: str, deadline: float | None = None) -> None:
+        """Begin an episode: a transaction with a task's rows, an empty journal, and the savepoint of the first call.
+
+        Args:
+            rows: the script that writes them.
+            deadline: seconds for one of the episode's statements, in place of the connection's own.
+        """
         self.expect(IDLE)
-        self.script(f"BEGIN;\n{rows};\nDELETE FROM {TABLE};\nSAVEPOINT call")
+        limit = "" if deadline is None else f"SET LOCAL statement_timeout = {max(1, round(1000 * deadline))};\n"
+        self.script(f"BEGIN;\n{rows};\nDELETE FROM {TABLE};\n{limit}SAVEPOINT call")
         self.expect(WITHIN)
         self.episodes += 1
 
