@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from tb_trainer.episodes import episode_settings
 from tb_trainer.fit import Memory, check_fit, check_shape, memory_of, share_of
 from tb_trainer.layout import Layout, layout_of
 from tb_trainer.memory import GIB, Shape, shape_of
@@ -25,6 +26,7 @@ def plan(config: TrainConfig) -> dict[str, Any]:
     Raises:
         UsageError: it does not divide or does not fit; the message names the knob to turn.
     """
+    episode_settings(config.environment)
     layout, shape = layout_of(config), shape_of(config.model)
     check_shape(config, layout, shape)
     memory = memory_of(config, layout, shape)
