@@ -259,13 +259,16 @@ def test_what_does_not_divide_or_fit_is_refused_in_a_line_that_names_the_knob(
 
 
 def test_what_is_said_to_help_does_help() -> None:
-    tight = ["parallel.gpu_memory=40"]
+    tight = ["parallel.gpu_memory=40", "environment.prompt=compact"]
     with pytest.raises(UsageError) as refusal:
         plan(load("node-8xh100", tight))
     helpful = str(refusal.value).split("what would: ")[1].split("; or ")
     assert len(helpful) > 1
     for change in helpful:
         plan(load("node-8xh100", [*tight, *change.split(" and ")]))
+    with pytest.raises(UsageError) as refusal:  # the whole prompt has no room in half of the tokens
+        plan(load("node-8xh100", tight[:1]))
+    assert "sampling.episode_tokens" in " ".join(helpful) and "sampling.episode_tokens" not in str(refusal.value)
 
 
 @pytest.mark.parametrize("preset", PLANNED)
