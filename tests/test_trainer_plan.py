@@ -398,7 +398,7 @@ def test_accelerate_reads_the_launch_files(name: str, monkeypatch: pytest.Monkey
 def test_the_page_about_launching_names_presets_files_and_settings_that_exist() -> None:
     page = (LAUNCH.parent.parent / "docs/launching.md").read_text("utf-8")
     assert set(re.findall(r"--preset ([\w-]+)", page)) <= set(presets())
-    for path in re.findall(r"tb_trainer/launch/[\w.]+", page):
+    for path in re.findall(r"tb_trainer/launch/[\w.-]+", page):
         assert (LAUNCH.parent.parent / path).exists(), path
     for override in re.findall(r"--set '?([\w.]+=[^\s'`]+)", page):
         assert load("node-8xh100", [override.replace("$SERVE", "node-2")])
