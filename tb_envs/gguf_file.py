@@ -68,6 +68,16 @@ def read_gguf(source: str, *, dtype: torch.dtype | None = None, attention: str =
     return model, tokenizer
 
 
+def read_gguf_tokenizer(source: str) -> Any:
+    """The tokenizer of a file alone; its weights are not looked at.
+
+    Raises:
+        UsageError: as `read_gguf`.
+    """
+    path = file_of(source)
+    return _tokenizer({name: field.contents() for name, field in _open(path, source).fields.items()}, path)
+
+
 def quantised_as(source: str) -> str:
     """How most of a file's numbers are kept, e.g. ``Q4_1``.
 

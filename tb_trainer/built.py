@@ -1,4 +1,4 @@
-"""What can be planned (`tbx train --dry-run`) and not trained: refused from the settings, before anything is loaded.
+"""What cannot be trained, though it can be written or planned: refused from the settings, before anything is loaded.
 
 Each refusal says what to set instead. Imports nothing heavy.
 """
@@ -9,6 +9,7 @@ import os
 from importlib.util import find_spec
 
 from tb_envs.errors import UsageError
+from tb_trainer.episodes import episode_settings
 from tb_trainer.schema import TrainConfig
 
 
@@ -19,6 +20,7 @@ def check_built(config: TrainConfig) -> None:
         UsageError: with what would be right.
     """
     parallel = config.parallel
+    episode_settings(config.environment)
     if parallel.sequence > 1:
         raise UsageError(
             f"parallel.sequence {parallel.sequence} can be planned (--dry-run) and is not built: each process trains "

@@ -10,10 +10,12 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from tb_trainer.episodes import episode_settings
 from tb_trainer.fit import Memory, check_fit, check_shape, memory_of, share_of
 from tb_trainer.layout import Layout, layout_of
 from tb_trainer.memory import GIB, Shape, shape_of
 from tb_trainer.pace import pace_of
+from tb_trainer.room import Room, check_room, room_of
 from tb_trainer.schema import TrainConfig
 
 UNKNOWN = "not measured"
@@ -25,10 +27,13 @@ def plan(config: TrainConfig) -> dict[str, Any]:
     Raises:
         UsageError: it does not divide or does not fit; the message names the knob to turn.
     """
+    episode_settings(config.environment)
     layout, shape = layout_of(config), shape_of(config.model)
     check_shape(config, layout, shape)
+    room = room_of(config)
+    check_room(config, room)
     memory = memory_of(config, layout, shape)
-    check_fit(config, shape, memory)
+    check_fit(config, shape, memory, room.prompt)
     pace = pace_of(config, layout, shape.parameters)
     return {
         "name": config.name,
@@ -42,6 +47,7 @@ def plan(config: TrainConfig) -> dict[str, Any]:
             "training_total": round(memory.used / GIB, 3),
             "limit": round(memory.limit / GIB, 3) or None,
         },
+        "room": {**asdict(room), "left": config.sampling.episode_tokens - room.prompt},
         "expected": {
             "episodes": config.episodes,
             "tokens_at_most": pace.most,
@@ -51,7 +57,7 @@ def plan(config: TrainConfig) -> dict[str, Any]:
             "seconds": {"generate": pace.generate, "update": pace.update, "both": pace.seconds},
             "sources": pace.sources,
         },
-        "remarks": _remarks(config, layout, shape, memory),
+        "remarks": _remarks(config, layout, shape, memory, room),
     }
 
 
@@ -72,6 +78,11 @@ def describe(config: TrainConfig) -> str:
     ]
     lines[-1] += f"{config.episodes // layout['data']} episodes each; engine: {layout['engine']}"
     lines += [f"  {row['where']:<22} {row['does']}" for row in layout["processes"]]
+    room, about = made["room"], "about " if made["room"]["about"] else ""
+    lines += ["", f"tokens of one episode ({room['source']})"]
+    lines += [f"  {'first prompt, longest':<22} {about}{room['prompt']:,}, which leaves {room['left']:,}"]
+    lines += [f"  {'right solutions':<22} {about}{room['read']:,.0f} read, {room['sampled']:,.0f} sampled"]
+    lines[-1] += f"; the longest has {room['whole']:,} together"
     unit = "GPU" if config.parallel.gpus else "process"
     lines += ["", f"memory of one training {unit} at its peak, GiB"]
     lines += [f"  {name:<22} {size:8.2f}" for name, size in memory["training"].items()]
@@ -129,11 +140,15 @@ def _span(numbers: Any) -> str:
     return str(first) if first == last else f"{first}-{last}"
 
 
-def _remarks(config: TrainConfig, layout: Layout, shape: Shape, memory: Memory) -> list[str]:
+def _remarks(config: TrainConfig, layout: Layout, shape: Shape, memory: Memory, room: Room) -> list[str]:
     parallel, model, sampling = config.parallel, config.model, config.sampling
     out: dict[str, bool] = {
         "parallel.sequence is planned for, not built: `tbx train` refuses it, because each process trains on whole "
         "episodes, and a GPU alone has no room for the longest": layout.sequence > 1,
+        f"right solutions take up to {room.whole:,} tokens with their prompt, and sampling.episode_tokens is "
+        f"{sampling.episode_tokens:,}: such tasks cannot be solved; raise it, or set environment.prompt compact": (
+            room.whole > sampling.episode_tokens
+        ),
         f"a sequence of parallel.sequence {layout.sequence} crosses machines": bool(
             layout.training and len(layout.training) % layout.sequence
         ),

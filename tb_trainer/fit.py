@@ -96,8 +96,14 @@ def memory_of(config: TrainConfig, layout: Layout, shape: Shape) -> Memory:
     return Memory(training, serving, int(parallel.gpu_memory * GIB * (1 - RESERVE)) if parallel.gpus else 0, held)
 
 
-def check_fit(config: TrainConfig, shape: Shape, memory: Memory) -> None:
+def check_fit(config: TrainConfig, shape: Shape, memory: Memory, prompt: int = 0) -> None:
     """Refuse what does not fit, with the single changes that would help.
+
+    Args:
+        config: of the run.
+        shape: of its model.
+        memory: of its layout.
+        prompt: tokens of its first prompts, for which every change must leave room.
 
     Raises:
         UsageError: it does not fit.
@@ -111,7 +117,7 @@ def check_fit(config: TrainConfig, shape: Shape, memory: Memory) -> None:
     if not memory.limit or memory.used <= memory.limit:
         return
     parts = ", ".join(f"{name} {size / GIB:.1f}" for name, size in memory.training.items() if size)
-    helps = [change for change, other in _changes(config) if _fits(other, shape)]
+    helps = [change for change, other in _changes(config, prompt) if _fits(other, shape)]
     advice = f"what would: {'; or '.join(helps)}" if helps else "no single change would: take more or larger GPUs"
     raise UsageError(
         f"a training GPU would need {memory.used / GIB:.1f} GiB ({parts}), {memory.limit / GIB:.1f} may be used of "
@@ -119,7 +125,7 @@ def check_fit(config: TrainConfig, shape: Shape, memory: Memory) -> None:
     )
 
 
-def _changes(config: TrainConfig) -> list[tuple[str, TrainConfig]]:
+def _changes(config: TrainConfig, prompt: int) -> list[tuple[str, TrainConfig]]:
     """Changes that may save memory, in words and made: one knob each, or two that go together."""
     model, grpo, parallel, engine = config.model, config.grpo, config.parallel, config.engine
     out: list[tuple[str, TrainConfig]] = []
@@ -149,7 +155,7 @@ def _changes(config: TrainConfig) -> list[tuple[str, TrainConfig]]:
     if grpo.kl:
         out.append(("grpo.kl=0", replace(config, grpo=replace(grpo, kl=0.0))))
     half = config.sampling.episode_tokens // 2
-    if config.sampling.turn_tokens < half:
+    if prompt + config.sampling.turn_tokens < half:
         words, shorter = f"sampling.episode_tokens={half}", replace(config.sampling, episode_tokens=half)
         if grpo.micro_tokens > half:
             words += f" and grpo.micro_tokens={half}"

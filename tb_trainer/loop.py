@@ -19,12 +19,11 @@ import transformers
 
 from tb_envs.authoring.rng import stable_seed
 from tb_envs.errors import UsageError
-from tb_envs.limits import Limits as EpisodeLimits
-from tb_envs.settings import Settings
 from tb_trainer import adapters, checkpoint
 from tb_trainer.built import check_built
 from tb_trainer.engines import Engine
 from tb_trainer.engines.make import make_engine
+from tb_trainer.episodes import make_runner
 from tb_trainer.evaluate import TRIALS, evaluate, spread
 from tb_trainer.groups import Batch, GroupCollector
 from tb_trainer.grpo import Example, Objective, advantages
@@ -33,8 +32,6 @@ from tb_trainer.metrics import batch_row, line
 from tb_trainer.policy import dtype_of, load_policy
 from tb_trainer.provenance import provenance
 from tb_trainer.ranks import from_first, make_accelerator, peers
-from tb_trainer.render import make_renderer
-from tb_trainer.runner import Limits, Runner
 from tb_trainer.schema import TrainConfig
 from tb_trainer.spread import FullWeights, gathered, gathered_state, is_sharded, take_state
 from tb_trainer.tasks import guard
@@ -142,16 +139,7 @@ class Run:
         """What only the first process has: the engine, the episodes, the groups."""
         config, environment = self.config, self.config.environment
         self.engine = self._engine or make_engine(config, self._plain(), self.tokenizer)
-        self.runner = Runner(
-            self.engine,
-            make_renderer(config, self.tokenizer),
-            Settings(
-                limits=EpisodeLimits(turns=environment.turns, tool_calls=environment.tool_calls),
-                reward=environment.reward,
-                faults=environment.faults or None,
-            ),
-            Limits(config.sampling.turn_tokens, config.sampling.episode_tokens, environment.deadline),
-        )
+        self.runner = make_runner(config, self.engine, self.tokenizer)
         self.runner.transcripts = lambda job: job.key.update == TRIALS and job.key.slot == 0
         self.collector = GroupCollector(
             self.runner,

@@ -72,7 +72,7 @@ def pace_of(config: TrainConfig, layout: Layout, parameters: int) -> Pace:
         sources = dict.fromkeys(known, expect.source)
         table = _from_table(config, parameters)
         for name in ("generate", "update"):
-            if name not in known and table is not None:
+            if name not in known and table is not None and name in table:
                 known[name], sources[name] = float(table[name]), f"rates.yaml: {' '.join(str(table['source']).split())}"
         servers = layout.copies * config.engine.tensor_parallel or 1
         scale = {"generate": float(servers), "update": float(layout.ranks)}

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from tb_envs.errors import UsageError
-from tb_envs.gguf_file import PREFIX, read_gguf
+from tb_envs.gguf_file import PREFIX, read_gguf, read_gguf_tokenizer
 from tb_envs.registration import load_domain
 from tb_envs.task import Task, get_task
 from tb_trainer.adapters import base_of, put_on, put_on_saved
@@ -35,14 +35,37 @@ def load_policy(config: TrainConfig) -> tuple[Any, Any]:
         policy, tokenizer = _read(model, model.checkpoint or model.path)
         use_template(tokenizer, model.template)
         return policy, tokenizer
-    prompt = config.environment.prompt
-    if prompt in COMPACT:
-        tokenizer = make_compact_tokenizer(compact_texts(_tasks(config), prompt), model.vocabulary)
-    else:
-        tokenizer = make_tokenizer(texts_of(_tasks(config)), model.vocabulary)
+    tokenizer = _made_tokenizer(config)
     made: Any = make_model(model, tokenizer, positions=config.sampling.episode_tokens, seed=config.seed)
     made.to(dtype=dtype_of(model))
     return made, tokenizer
+
+
+def load_tokenizer(config: TrainConfig) -> Any:
+    """The policy's tokenizer alone, or None where it is not on this machine; asks no network, reads no weights."""
+    from transformers import AutoTokenizer
+
+    model = config.model
+    path = model.checkpoint or model.path
+    if not path:
+        return _made_tokenizer(config)
+    try:
+        if path.startswith(PREFIX):
+            tokenizer = read_gguf_tokenizer(path.removeprefix(PREFIX))
+        else:
+            tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
+    except (OSError, ValueError, UsageError):
+        return None
+    use_template(tokenizer, model.template)
+    return tokenizer
+
+
+def _made_tokenizer(config: TrainConfig) -> Any:
+    """The tiny model's, trained on what its tasks say."""
+    prompt = config.environment.prompt
+    if prompt in COMPACT:
+        return make_compact_tokenizer(compact_texts(_tasks(config), prompt), config.model.vocabulary)
+    return make_tokenizer(texts_of(_tasks(config)), config.model.vocabulary)
 
 
 def _read(config: ModelConfig, path: str) -> tuple[Any, Any]:

@@ -120,12 +120,7 @@ class Renderer:
 
     def first(self, task: Task, opening: Sequence[Mapping[str, Any]]) -> list[int]:
         """Ids up to the model's first turn: instructions, tools, the customer's first words."""
-        instructions, tools = task.instructions, list(task.tool_definitions)
-        if self.prompt in COMPACT:
-            instructions, tools = system_line(task), None
-        elif self.prompt == "compact":
-            instructions = instructions.removesuffix(task.domain.policy_text).rstrip()
-            tools = [_signature(tool["function"]) for tool in tools]
+        instructions, tools = told(task, self.prompt)
         system = {"role": "system", "content": instructions}
         return self.encode(self._text([system, *self._safe(opening)], tools=tools, add_generation_prompt=True))
 
@@ -223,11 +218,22 @@ class Renderer:
         return safe
 
 
+def told(task: Task, prompt: str) -> tuple[str, list[dict[str, Any]] | None]:
+    """What the agent is told before anybody speaks, by the kind of prompt: instructions, and tools or none."""
+    instructions, tools = task.instructions, list(task.tool_definitions)
+    if prompt in COMPACT:
+        return system_line(task), None
+    if prompt == "compact":
+        short = instructions.removesuffix(task.domain.policy_text).rstrip()
+        return short, [_signature(tool["function"]) for tool in tools]
+    return instructions, tools
+
+
 def _shortened(domain: str, message: Mapping[str, Any], prompt: str) -> dict[str, Any]:
     if message["role"] != "tool":
         return {**message}
     return {**message, "content": compact_result(domain, message["name"], message["content"], prompt)}
 
 
-def _signature(function: Mapping[str, Any]) -> dict[str, str]:
+def _signature(function: Mapping[str, Any]) -> dict[str, Any]:
     return {function["name"]: ", ".join(function["parameters"].get("properties", {}))}

@@ -16,7 +16,6 @@ from typing import Any, Literal, NamedTuple
 from tb_envs.authoring.rng import stable_seed
 from tb_envs.background import Loop, Step
 from tb_envs.costs import PARTS, Cost, Part
-from tb_envs.driving import complete
 from tb_envs.episode import Episode, drive
 from tb_envs.errors import BackendError, UsageError, UserError
 from tb_envs.settings import Settings
@@ -104,12 +103,24 @@ class Limits:
         turn: new tokens in one turn at most.
         episode: tokens of a whole rollout at most, prompt included.
         deadline: seconds that an episode may wait for its environment, all steps together. Past it the episode is a
-            system error; the time that the engine takes does not count.
+            system error; the time that the engine takes does not count. Not enforced inline.
+        prompt: tokens of the first prompt at most; 0: whatever the episode allows.
     """
 
     turn: int
     episode: int
     deadline: float = 600.0
+    prompt: int = 0
+
+    def problem(self, prompt: int) -> str:
+        """Why a first prompt of so many tokens cannot be played, with the knobs to turn; nothing if it can."""
+        if self.prompt and prompt > self.prompt:
+            knob, least, is_now = "sampling.prompt_tokens", prompt, self.prompt
+        elif prompt + self.turn > self.episode:
+            knob, least, is_now = "sampling.episode_tokens", prompt + self.turn, self.episode
+        else:
+            return ""
+        return f"{knob} must be at least {least} (it is {is_now}), or environment.prompt `compact`"
 
 
 class _Seat:
@@ -118,6 +129,7 @@ class _Seat:
     def __init__(self, job: Job, episode: Episode) -> None:
         self.job, self.episode = job, episode
         self.rollout = Rollout(job)
+        self.full = False  # no room for another turn: its episode is being finished
         self.since = 0.0
         self.step: Step | None = None
 
@@ -259,6 +271,8 @@ class Runner:
             self._broke(seat, f"error:{kind}", str(error))
         elif episode.outcome.startswith("error:"):
             self._broke(seat, episode.outcome, episode.error)
+        elif seat.full:
+            self._end(seat, "limit:tokens")
         elif episode.over:
             self._end(seat, episode.ended_by)
         elif not seat.rollout.tokens.ids:
@@ -271,13 +285,10 @@ class Runner:
     def _open(self, seat: _Seat) -> None:
         assert seat.episode.task is not None
         prompt = self.renderer.first(seat.episode.task, seat.episode.messages)
-        if len(prompt) + self.limits.turn > self.limits.episode:
-            key = seat.job.key
-            self.cancel(key)
-            raise UsageError(
-                f"the first prompt of {seat.job.task_id} has {len(prompt)} tokens: sampling.episode_tokens must be at "
-                f"least {len(prompt) + self.limits.turn} (it is {self.limits.episode}), or environment.prompt `compact`"
-            )
+        problem = self.limits.problem(len(prompt))
+        if problem:
+            self.cancel(seat.job.key)
+            raise UsageError(f"the first prompt of {seat.job.task_id} has {len(prompt)} tokens: {problem}")
         seat.rollout.tokens.read(prompt)
         self._ask(seat)
 
@@ -303,13 +314,8 @@ class Runner:
             rollout.tokens.read(ids)
             self._ask(seat)
             return
-        clock = time.perf_counter()
-        complete(seat.episode.finish(), seat.episode.settings.suspends)
-        self._account(time.perf_counter() - clock, seat.episode)
-        if seat.episode.outcome.startswith("error:"):
-            self._broke(seat, seat.episode.outcome, seat.episode.error)
-        else:
-            self._end(seat, "limit:tokens")
+        seat.full = True
+        self._do(seat, seat.episode.finish())  # as any step: a judge may take its time, and holds nobody up
 
     # -- the end
 

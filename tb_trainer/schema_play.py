@@ -30,6 +30,11 @@ class EnvironmentConfig(Strict):
         pool: a file of `tbx select` in place of the suite.
         turns: the agent's turns in one episode at most; what a limit ends is graded and trained on.
         tool_calls: tool calls in one episode at most.
+        backend: where tools and databases are, as in `gym.make`: ``embedded`` (in this process), ``docker``, a mapping,
+            as ``{kind: remote, urls: [http://10.0.0.5:8765]}`` for a fleet of `tbx serve` or ``{kind: embedded, store:
+            postgresql://…}`` for databases on a server. All give the same episodes, so a resume may name another.
+        user: who plays the customer: ``scripted``, or ``{kind: llm, model: …, base_url: …}``, or a recording of one.
+        judge: a model that judges what only words show, ``{kind: llm, …}``; needed by tasks that ask for it.
         reward: ``sparse`` (1 or 0) or ``dense``.
         prompt: ``full``; ``compact``, which leaves the policy and the tools' descriptions out (`tb_trainer.render`);
             ``tiny``: neither instructions nor tools, and of tools' results only what rules need (`tb_trainer.compact`);
@@ -37,7 +42,8 @@ class EnvironmentConfig(Strict):
         faults: chances per call of injected system errors, e.g. ``{timeout: 0.02, crash: 0.01}``.
         retries: attempts after the first that an episode gets when a system error broke it.
         drops: groups that may be given up in one update before the update is called off.
-        deadline: seconds that an episode may wait for its environment.
+        deadline: seconds that an episode may wait for its environment, all steps together; then it is a system error.
+            The embedded backend with the scripted customer waits for nothing, and is not bounded.
     """
 
     domains: tuple[str, ...] = ("hotel",)
@@ -49,6 +55,9 @@ class EnvironmentConfig(Strict):
     pool: str = ""
     turns: Positive = 40
     tool_calls: Positive = 60
+    backend: str | Mapping[str, Any] = "embedded"
+    user: str | Mapping[str, Any] = "scripted"
+    judge: str | Mapping[str, Any] | None = None
     reward: Literal["sparse", "dense"] = "sparse"
     prompt: Literal["full", "compact", "tiny", "spare"] = "full"
     faults: Mapping[str, float] = field(default_factory=dict[str, float])

@@ -21,12 +21,13 @@ from tb_envs.cli.screen import percent, print_json, screen, table
 from tb_envs.cli.selection import select, suite
 from tb_envs.errors import UsageError
 from tb_envs.registration import load_domain
+from tb_trainer.episodes import make_runner
 from tb_trainer.evaluate import TRIALS, spread
 from tb_trainer.provenance import provenance
 from tb_trainer.report.stats import Scores
 from tb_trainer.schema import ModelConfig, TrainConfig
 from tb_trainer.tasks.guard import MARK
-from tb_trainer.tasks.probe import NEEDS, fresh_ids, make_runner, play, settings_of
+from tb_trainer.tasks.probe import NEEDS, fresh_ids, play, settings_of
 from tb_trainer.tasks.records import EVALUATION, open_probe
 from tb_trainer.tasks.scope import evaluation_domains, within
 

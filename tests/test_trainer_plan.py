@@ -28,7 +28,16 @@ from tb_trainer.schema import LoraConfig, ModelConfig
 from tb_trainer.tokens import Trajectory
 
 LAUNCH = Path(cli.__file__).parent / "launch"
-PLANNED = ("smoke", "one-gpu", "node-8xh100", "reference-24xh100", "reference-24xh100-plus", "smollm2")
+PLANNED = (
+    "smoke",
+    "one-gpu",
+    "node-8xh100",
+    "reference-24xh100",
+    "reference-24xh100-plus",
+    "smollm2",
+    "cpu-demo",
+    "cpu-demo-short",
+)
 EIGHT = {"nodes": 1, "gpus": 8, "serving": 2, "strategy": "fsdp2", "gpu_memory": 80}
 SIZES: dict[str, dict[str, Any]] = {
     "narrow": {"hidden_size": 128, "intermediate_size": 384, "num_hidden_layers": 4, "num_attention_heads": 4},
@@ -250,13 +259,16 @@ def test_what_does_not_divide_or_fit_is_refused_in_a_line_that_names_the_knob(
 
 
 def test_what_is_said_to_help_does_help() -> None:
-    tight = ["parallel.gpu_memory=40"]
+    tight = ["parallel.gpu_memory=40", "environment.prompt=compact"]
     with pytest.raises(UsageError) as refusal:
         plan(load("node-8xh100", tight))
     helpful = str(refusal.value).split("what would: ")[1].split("; or ")
     assert len(helpful) > 1
     for change in helpful:
         plan(load("node-8xh100", [*tight, *change.split(" and ")]))
+    with pytest.raises(UsageError) as refusal:  # the whole prompt has no room in half of the tokens
+        plan(load("node-8xh100", tight[:1]))
+    assert "sampling.episode_tokens" in " ".join(helpful) and "sampling.episode_tokens" not in str(refusal.value)
 
 
 @pytest.mark.parametrize("preset", PLANNED)
@@ -276,10 +288,22 @@ def test_every_preset_is_planned_and_says_what_it_can_show(preset: str) -> None:
     if config.parallel.gpus:
         assert "not measured" in text
         assert made["expected"]["seconds"] == {"generate": None, "update": None, "both": None}
+    else:
+        assert made["expected"]["read"] and made["expected"]["sampled"] and made["expected"]["seconds"]["generate"]
+    assert made["room"]["left"] > config.sampling.turn_tokens
+    assert made["room"]["whole"] <= config.sampling.episode_tokens  # a right solution has room
+
+
+def test_the_demonstrations_update_is_planned_as_it_was_measured() -> None:
+    """462 tokens an episode, 17 to 21 seconds an update: what benchmarks/results/cpu-demo.md says."""
+    expected = plan(load("cpu-demo"))["expected"]
+    assert (expected["read"] + expected["sampled"]) / 144 == pytest.approx(462, rel=0.01)
+    assert 15 < expected["seconds"]["both"] < 22
+    assert {"read", "sampled", "generate", "update"} == set(expected["sources"])
 
 
 def test_parameters_are_those_that_the_models_are_named_for() -> None:
-    billions = {name: plan(load(name))["model"]["parameters"] / 1e9 for name in PLANNED[1:]}
+    billions = {name: plan(load(name))["model"]["parameters"] / 1e9 for name in PLANNED[1:6]}
     assert billions == pytest.approx(
         {
             "one-gpu": 1.72,
@@ -311,7 +335,7 @@ def test_the_reference_is_to_the_letter() -> None:
 
 
 def test_time_is_what_was_measured_or_not_measured(tmp_path: Path) -> None:
-    assert plan(load("smoke"))["expected"]["seconds"]["both"] is None
+    assert plan(load("node-8xh100"))["expected"]["seconds"]["both"] is None
     knobs = ["parallel.expect.read=200", "parallel.expect.sampled=100", "parallel.expect.source=counted by hand"]
     expected = plan(load("smoke", knobs))["expected"]
     assert expected["seconds"]["generate"] == pytest.approx(12 * 100 / 7570)
@@ -374,7 +398,7 @@ def test_accelerate_reads_the_launch_files(name: str, monkeypatch: pytest.Monkey
 def test_the_page_about_launching_names_presets_files_and_settings_that_exist() -> None:
     page = (LAUNCH.parent.parent / "docs/launching.md").read_text("utf-8")
     assert set(re.findall(r"--preset ([\w-]+)", page)) <= set(presets())
-    for path in re.findall(r"tb_trainer/launch/[\w.]+", page):
+    for path in re.findall(r"tb_trainer/launch/[\w.-]+", page):
         assert (LAUNCH.parent.parent / path).exists(), path
     for override in re.findall(r"--set '?([\w.]+=[^\s'`]+)", page):
         assert load("node-8xh100", [override.replace("$SERVE", "node-2")])

@@ -25,6 +25,7 @@ from tb_envs.registration import load_domain
 from tb_envs.task import Task, get_task
 from tb_trainer.config import check
 from tb_trainer.engines import Key
+from tb_trainer.episodes import make_runner
 from tb_trainer.groups import Batch, Group
 from tb_trainer.runner import Job, Rollout
 from tb_trainer.tasks import guard, probe, select
@@ -231,7 +232,7 @@ def some_turns(key: Key) -> Sequence[str]:
 
 def probed(path: Path, attempts: int = ATTEMPTS, **environment: Any) -> Any:
     run = config(environment=environment)
-    runner = probe.make_runner(run, written(some_turns), tokenizer())
+    runner = make_runner(run, written(some_turns), tokenizer())
     runner.renderer.prompt = "full"
     try:
         with open_probe(path, {"seed": run.seed}) as file:

@@ -1,14 +1,17 @@
 """TRL's face of the suite: a ``rollout_func`` for `trl.GRPOTrainer`, with its dataset rows and its reward function.
 
     from tb_envs.adapters.trl import as_trl_rollout_func, env_reward, task_rows
+    from tb_trainer.trl_player import make_trl_player
 
+    play = make_trl_player(config, model, tokenizer)
     trainer = GRPOTrainer(
         model, reward_funcs=env_reward, rollout_func=as_trl_rollout_func(play), processing_class=tokenizer,
         train_dataset=Dataset.from_list(task_rows(task_ids)), args=GRPOConfig(loss_type="dapo", …),
     )
 
 `play` is called with task ids and the trainer and returns one finished episode as tokens for each: `Rollout` says what
-it must look like, `tb_trainer.rollout.Collector` makes them. What TRL 1.16 does and its documentation does not say:
+it must look like, `tb_trainer.trl_player` makes them (docs/trainer.md). What TRL 1.16 does and its documentation does
+not say:
 
 * The prompts that a ``rollout_func`` gets are *already repeated* ``num_generations`` times; nothing is multiplied here.
 * It gets prompts, not dataset rows: so the prompt *is* the task id, or `tasks` maps a prompt to one.

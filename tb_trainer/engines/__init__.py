@@ -1,7 +1,7 @@
 """What writes a model's turns: one protocol, ids in, ids and log-probs out, many turns in flight at once.
 
 An engine is asked for turns with `submit` and hands them back from `poll` as they are finished, in whatever order: a
-caller that answers at once (`tb_trainer.rollout`) keeps every slot busy, and a slow episode delays no other. Engines
+caller that answers at once (`tb_trainer.runner`) keeps every slot busy, and a slow episode delays no other. Engines
 never see text, tasks or rewards, and never tokenise.
 """
 

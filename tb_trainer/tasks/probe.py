@@ -24,14 +24,13 @@ from tb_envs.cli.screen import percent, print_json, progress, screen, table
 from tb_envs.cli.selection import select, task_options
 from tb_envs.errors import UsageError
 from tb_envs.grading.verdict import GRADER
-from tb_envs.limits import Limits as EpisodeLimits
 from tb_envs.registration import load_domain
-from tb_envs.settings import Settings
 from tb_envs.task import get_task
 from tb_trainer.engines import Key
+from tb_trainer.episodes import make_runner, unusual
 from tb_trainer.evaluate import family_of, trial
 from tb_trainer.play import play_all
-from tb_trainer.runner import Job, Limits, Rollout, Runner
+from tb_trainer.runner import Job, Rollout, Runner
 from tb_trainer.schema import EnvironmentConfig, TrainConfig
 from tb_trainer.tasks.records import ProbeFile, Row, open_probe
 from tb_trainer.tasks.scope import training_domains, within
@@ -135,20 +134,6 @@ def fresh_ids(
     return [f"{families[place % len(families)]}/{first + place // len(families)}" for place in range(count)]
 
 
-def make_runner(config: TrainConfig, engine: Any, tokenizer: Any) -> Runner:
-    """A runner as the training to come would have it."""
-    from tb_trainer.render import make_renderer
-
-    environment, sampling = config.environment, config.sampling
-    settings = Settings(
-        limits=EpisodeLimits(turns=environment.turns, tool_calls=environment.tool_calls),
-        reward=environment.reward,
-        faults=environment.faults or None,
-    )
-    limits = Limits(sampling.turn_tokens, sampling.episode_tokens, environment.deadline)
-    return Runner(engine, make_renderer(config, tokenizer), settings, limits)
-
-
 def settings_of(config: TrainConfig, model: Any, tokenizer: Any) -> dict[str, Any]:
     """All that decides how an attempt ends, besides the task: rows with other settings are not to be mixed."""
     environment = config.environment
@@ -161,6 +146,7 @@ def settings_of(config: TrainConfig, model: Any, tokenizer: Any) -> dict[str, An
         "engine": config.engine.kind,
         "sampling": asdict(config.sampling),
         "episode": {name: getattr(environment, name) for name in ("turns", "tool_calls", "reward", "prompt")},
+        **unusual(environment),
         "seed": config.seed,
         "tb_envs": __version__,
         "grader": GRADER,

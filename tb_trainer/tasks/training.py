@@ -11,6 +11,7 @@ from typing import Any
 from tb_envs.errors import UsageError
 from tb_envs.registration import load_domain
 from tb_envs.task import get_task
+from tb_trainer.episodes import unusual
 from tb_trainer.schema import TrainConfig
 from tb_trainer.tasks.pool import read_pool
 from tb_trainer.tasks.scope import training_domains, within
@@ -59,6 +60,9 @@ def _essential(config: TrainConfig) -> Any:
     for part in ("name", "note", "threads", "saving", "parallel", "from_nothing", "held_out"):
         del tree[part]
     del tree["grpo"]["updates"], tree["grpo"]["micro_tokens"], tree["engine"]
+    for part in ("backend", "user", "judge"):
+        del tree["environment"][part]
+    tree["environment"] |= unusual(config.environment)
     return tree
 
 
