@@ -58,7 +58,7 @@ def _essential(config: TrainConfig) -> Any:
     tree = config.to_json()
     for part in ("name", "note", "threads", "saving", "parallel", "from_nothing", "held_out"):
         del tree[part]
-    del tree["grpo"]["updates"], tree["grpo"]["micro_tokens"], tree["engine"]
+    del tree["grpo"]["updates"], tree["grpo"]["micro_tokens"], tree["engine"], tree["environment"]["pause"]
     return tree
 
 
