@@ -105,7 +105,8 @@ def test_log_probs_equal_a_forward_pass_over_whole_episodes(kind: str, make: Any
     assert worst < 1e-4
     assert compared > 500
     assert behind > 200
-    assert all(rollout.tool_calls >= 2 for rollout in rollouts)
+    calls = [rollout.tool_calls for rollout in rollouts]
+    assert min(calls) >= 1 and sum(calls) >= 24, calls
     assert len({len(rollout.tokens) for rollout in rollouts}) > 6
 
 
