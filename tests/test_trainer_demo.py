@@ -196,9 +196,8 @@ def test_the_stages_come_in_order_and_are_not_repeated(tmp_path: Path, monkeypat
 
 def test_a_chain_from_nothing_goes_all_the_way(tmp_path: Path) -> None:
     """What `make demo` does, at the smallest size: every stage a process of its own, to a report of real rows."""
-    words = ["model.hidden=16", "model.layers=1", "model.heads=2", "model.vocabulary=320", "model.texts=4"]
+    words = ["model.hidden=16", "model.layers=1", "model.heads=2", "warmstart.steps=2"]
     words += ["environment.tasks=[hotel/date_change/2000-2003]", "environment.families=[date_change]"]
-    words += ["sampling.turn_tokens=192", "sampling.episode_tokens=1536", "warmstart.steps=2"]
     words += ["warmstart.batch=2", "warmstart.warmup=1", "grpo.updates=1", "grpo.groups=2", "grpo.group_size=2"]
     words += ["held_out.gate=1", "held_out.fresh=1"]
     out, said = tmp_path / "run", list[str]()
