@@ -15,6 +15,7 @@ from typing import Any
 from tb_envs.errors import UsageError
 from tb_envs.evaluation.metrics import bootstrap_over_tasks, pass_at_k, pass_hat_k
 from tb_envs.task import get_task
+from tb_trainer.backlog import PAUSE
 from tb_trainer.engines import Key
 from tb_trainer.play import play_all
 from tb_trainer.runner import Job, Rollout, Runner
@@ -56,6 +57,7 @@ def evaluate(
     seed: int = 0,
     retries: int = 8,
     slots: int = 256,
+    pause: float = PAUSE,
     first: int = 0,
     trials: Path | None = None,
     on_rollout: Callable[[Rollout], None] | None = None,
@@ -69,7 +71,7 @@ def evaluate(
         greedy: take the likeliest token.
         seed: of the run.
         first: number of the first task in the keys of the random numbers.
-        retries, slots: as of `tb_trainer.play.play_all`.
+        retries, slots, pause: as of `tb_trainer.play.play_all`.
         trials: a JSONL file for one row a trial.
         on_rollout: called with each finished episode.
 
@@ -86,7 +88,7 @@ def evaluate(
     usual = runner.engine.sampling
     runner.engine.sampling = replace(usual, temperature=0.0) if greedy else usual
     try:
-        rollouts = play_all(runner, jobs, retries, slots=slots, on_rollout=on_rollout)
+        rollouts = play_all(runner, jobs, retries, slots=slots, pause=pause, on_rollout=on_rollout)
     finally:
         runner.engine.sampling = usual
     if trials is not None:

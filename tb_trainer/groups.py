@@ -1,20 +1,22 @@
 """Whole groups for an update: P tasks, G attempts at each, every one of them played to its end.
 
 A system error says nothing about the policy, so the *same* task is played again in the same slot, on a fresh backend,
-with the same random numbers, a bounded number of times. If that does not help, the whole group is dropped, counted, and
-another task drawn in its place: an update never holds a part of a group, and a failing backend cannot choose which
-tasks are trained on unseen. When nothing works any more, `OutageError` says so and the update does not count.
+with the same random numbers, a bounded number of times and with growing pauses (`tb_trainer.backlog`). If that does not
+help, the whole group is dropped, counted, and another task drawn in its place: an update never holds a part of a group,
+and a failing backend cannot choose which tasks are trained on unseen. When nothing works any more, `OutageError` says
+so and the update does not count.
 """
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from tb_envs.costs import PARTS, Cost, Part
 from tb_envs.errors import BackendError
+from tb_trainer.backlog import PAUSE, Backlog
 from tb_trainer.engines import Key
 from tb_trainer.runner import Job, Rollout, Runner
 
@@ -108,6 +110,7 @@ class GroupCollector:
         refills: how many uniform groups, one after the other, may be replaced in one place; 0 keeps them. Counted by
             place, so that it does not matter which group is ready first.
         slots: episodes in play at once at most.
+        pause: seconds before the second of these attempts, as of `tb_trainer.backlog`.
     """
 
     runner: Runner
@@ -119,6 +122,7 @@ class GroupCollector:
     drops: int = 8
     refills: int = 0
     slots: int = 256
+    pause: float = PAUSE
 
     def collect(self, update: int, *, on_rollout: Callable[[Rollout], None] | None = None) -> Batch:
         """The episodes of one update.
@@ -134,15 +138,17 @@ class GroupCollector:
         batch = Batch()
         forming = {place: self._form(update, place, 0) for place in range(self.groups)}
         whole: dict[int, Group] = {}
-        waiting: deque[Job] = deque(job for place in sorted(forming) for job in self._jobs(update, forming[place]))
+        jobs = (job for place in sorted(forming) for job in self._jobs(update, forming[place]))
+        waiting = Backlog(jobs, self.pause)
         before, paid = dict(self.runner.seconds), dict(self.runner.costs)
         try:
             while forming:
-                while waiting and self.runner.live < self.slots:
-                    job = waiting.popleft()
+                while self.runner.live < self.slots and (job := waiting.next()) is not None:
                     if self._wanted(forming, update, job):
                         self.runner.start(job)
-                for rollout in self.runner.poll():
+                if not self.runner.live:
+                    waiting.rest()
+                for rollout in self.runner.poll(until=waiting.due):
                     self._sort_in(rollout, update, batch, forming, whole, waiting)
                     if on_rollout is not None and rollout.status != "system_error":
                         on_rollout(rollout)
@@ -175,7 +181,7 @@ class GroupCollector:
         batch: Batch,
         forming: dict[int, _Forming],
         whole: dict[int, Group],
-        waiting: deque[Job],
+        waiting: Backlog,
     ) -> None:
         job = rollout.job
         place, slot = job.key.group % 1_000_000, job.key.slot
@@ -187,7 +193,7 @@ class GroupCollector:
             if group.attempts[slot] < self.retries:
                 group.attempts[slot] += 1
                 batch.retries += 1
-                waiting.appendleft(job._replace(attempt=group.attempts[slot]))
+                waiting.again(job._replace(attempt=group.attempts[slot]))
                 return
             batch.dropped.append((group.task_id, rollout.error))
             if len(batch.dropped) > self.drops:
@@ -211,10 +217,10 @@ class GroupCollector:
         whole[place] = ready
         del forming[place]
 
-    def _replace(self, group: _Forming, update: int, forming: dict[int, _Forming], waiting: deque[Job]) -> None:
+    def _replace(self, group: _Forming, update: int, forming: dict[int, _Forming], waiting: Backlog) -> None:
         """Another task in the group's place."""
         for slot in range(self.size):
             self.runner.cancel(group.key(self.seed, update, slot))
         fresh = forming[group.place] = self._form(update, group.place, group.redraw + 1)
         fresh.uniform = group.uniform
-        waiting.extendleft(reversed(self._jobs(update, fresh)))
+        waiting.first(self._jobs(update, fresh))

@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import transformers
 
 from tb_envs.authoring.rng import stable_seed
 from tb_envs.errors import UsageError
-from tb_trainer import adapters, checkpoint
+from tb_trainer import checkpoint
 from tb_trainer.built import check_built
 from tb_trainer.engines import Engine
 from tb_trainer.engines.make import make_engine
@@ -31,9 +30,10 @@ from tb_trainer.log import RunLog, numbers
 from tb_trainer.metrics import batch_row, line
 from tb_trainer.policy import dtype_of, load_policy
 from tb_trainer.provenance import provenance
-from tb_trainer.ranks import from_first, make_accelerator, peers
+from tb_trainer.ranks import agree, digest, ending_in_words, from_first, make_accelerator, peers
+from tb_trainer.saved import load_weights, save_weights
 from tb_trainer.schema import TrainConfig
-from tb_trainer.spread import FullWeights, gathered, gathered_state, is_sharded, take_state
+from tb_trainer.spread import FullWeights, is_sharded
 from tb_trainer.tasks import guard
 from tb_trainer.tasks.source import make_source
 from tb_trainer.tasks.training import hashes_of, training_tasks
@@ -87,8 +87,7 @@ class Run:
         self.done, self.best, self.rows, self.batch = 0, None, list[Row](), None
         self._best_update = 0
         self._stopped: str | None = None
-        if resume:
-            self._resume()
+        agree(self.accelerator, self._standing, self._resume if resume else None)
         self.log = RunLog(out, self.done if resume else None) if self.first else None
         if self.first:
             self._make_players()
@@ -151,6 +150,7 @@ class Run:
             environment.drops,
             config.grpo.refills,
             config.engine.slots,
+            environment.pause,
         )
 
     def _plain(self) -> Any:
@@ -163,15 +163,17 @@ class Run:
 
         Raises:
             OutageError: an update could not be collected; what came before it is saved.
+            PeerError: another process of the run is gone, or is not where this one is.
         """
         self._begin()
         gc.freeze()  # or a full collection, one in few updates, walks the libraries' 700,000 objects: about a second
         try:
-            self._sync()
-            if not self.done:
-                self._evaluate(0)
-            while self.done < self.config.grpo.updates:
-                self._one()
+            with ending_in_words(self.accelerator.num_processes):
+                self._sync()
+                if not self.done:
+                    self._evaluate(0)
+                while self.done < self.config.grpo.updates:
+                    self._one()
         except BaseException as error:
             self._note(event="failed", updates=self.done, error=f"{type(error).__name__}: {error}")
             raise
@@ -220,7 +222,9 @@ class Run:
         if every and (update % every == 0 or last):
             self._evaluate(update)
         if update % self.config.saving.every == 0 or last or self._best_update == update:
-            self._save()
+            agree(self.accelerator, self._standing)
+            with peers():
+                self._save()
 
     def _collect(self, update: int) -> tuple[list[Example], Row]:
         """The first process: play an update's episodes and say how good each was."""
@@ -274,6 +278,7 @@ class Run:
                     first=first,
                     retries=config.environment.retries,
                     slots=config.engine.slots,
+                    pause=config.environment.pause,
                     trials=self.out / "evaluations" / name / f"update-{update}.jsonl",
                 )
                 first += len(ids)
@@ -287,6 +292,17 @@ class Run:
         if score is not None and (self.best is None or score > self.best):
             self.best, self._best_update = score, update
         self._note(event="evaluation", update=update, split=options.split, best=self._best_update, **found)
+
+    def _standing(self) -> dict[str, Any]:
+        """Where this process is: the same in all of them, but for parts that are spread."""
+        model = self._plain()
+        state = {"update": self.done, "best": self.best, "best_update": self._best_update, **self.hashes}
+        state["learning rate"] = self.optimizer.param_groups[0]["lr"]
+        if not is_sharded(model):
+            moments = (value for part in self.optimizer.state.values() for value in part.values())
+            state["hash of the weights"] = digest(model.parameters())
+            state["hash of the optimizer's state"] = digest(value for value in moments if torch.is_tensor(value))
+        return state
 
     # -- files
 
@@ -331,7 +347,7 @@ class Run:
         """A checkpoint of this update."""
         update, accelerator = self.done, self.accelerator
         folder = from_first(accelerator, lambda: checkpoint.draft(self.out, update))
-        self._save_weights(folder)
+        save_weights(accelerator, self._plain(), self.optimizer, folder, dtype_of(self.config.model))
         accelerator.wait_for_everyone()
         if self.first:
             self.tokenizer.save_pretrained(folder)
@@ -348,23 +364,6 @@ class Run:
             checkpoint.prune(self.out, self.config.saving.keep, {self._best_update, update})
             self._note(event="checkpoint", update=update, path=str(path.relative_to(self.out)))
 
-    def _save_weights(self, folder: Path) -> None:
-        """And the state of the optimizer."""
-        transformers.utils.logging.disable_progress_bar()
-        model, optimizer, state = self._plain(), self.optimizer, None
-        if is_sharded(model):
-            # Adapters are resumed from this file; other weights, in full precision, from each process's part.
-            dtype = None if adapters.has_adapters(model) else dtype_of(self.config.model)
-            state = gathered(model, keep=self.first, dtype=dtype)
-        if self.first:
-            adapters.save(model, folder, state)
-        if is_sharded(model) and not adapters.has_adapters(model):
-            self.accelerator.save_state(str(folder))  # each process its part
-            return
-        state = gathered_state(optimizer, keep=self.first)
-        if self.first:
-            torch.save(state, folder / "optimizer.pt")
-
     def _resume(self) -> None:
         """Take up the last whole checkpoint."""
         found = checkpoint.whole(self.out)
@@ -373,11 +372,6 @@ class Run:
         folder = checkpoint.folder_of(self.out, found[-1])
         state = checkpoint.read_state(folder)
         checkpoint.check_same(state, self.hashes, folder)
-        model = self._plain()
-        if is_sharded(model) and not adapters.has_adapters(model):
-            self.accelerator.load_state(str(folder))
-        else:
-            adapters.restore(model, folder)
-            take_state(self.optimizer, torch.load(folder / "optimizer.pt", weights_only=True, map_location="cpu"))
+        load_weights(self.accelerator, self._plain(), self.optimizer, folder)
         self.done, self.best, self._best_update = state["update"], state["best"], state["best_update"]
         self.source.restore(state["source"])

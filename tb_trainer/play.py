@@ -5,9 +5,9 @@ Unlike `tb_trainer.groups` it never replaces a task: what cannot be played is re
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Sequence
 
+from tb_trainer.backlog import PAUSE, Backlog
 from tb_trainer.runner import Job, Rollout, Runner
 
 
@@ -17,6 +17,7 @@ def play_all(
     retries: int = 8,
     *,
     slots: int = 256,
+    pause: float = PAUSE,
     on_rollout: Callable[[Rollout], None] | None = None,
 ) -> list[Rollout]:
     """Play every job and return the rollouts in the order of the jobs.
@@ -26,18 +27,21 @@ def play_all(
         jobs: each with a key of its own.
         retries: how often a job is played again after a system error, with the same random numbers.
         slots: episodes in play at once at most.
+        pause: seconds before it is played again a second time, as of `tb_trainer.backlog`.
         on_rollout: called with each episode that is done with (system errors once they are final).
     """
-    waiting = deque(jobs)
+    waiting = Backlog(jobs, pause)
     done: dict[object, Rollout] = {}
     try:
         while len(done) < len(jobs):
-            while waiting and runner.live < slots:
-                runner.start(waiting.popleft())
-            for rollout in runner.poll():
+            while runner.live < slots and (next_ := waiting.next()) is not None:
+                runner.start(next_)
+            if not runner.live:
+                waiting.rest()
+            for rollout in runner.poll(until=waiting.due):
                 job = rollout.job
                 if rollout.status == "system_error" and job.attempt < retries:
-                    waiting.appendleft(job._replace(attempt=job.attempt + 1))
+                    waiting.again(job._replace(attempt=job.attempt + 1))
                     continue
                 done[job.key] = rollout
                 if on_rollout is not None:

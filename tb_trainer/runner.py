@@ -190,9 +190,13 @@ class Runner:
         # Injected faults are drawn by attempt: each rollout of a group, and each try at it, meets others.
         self._do(seat, seat.episode.reset(task, attempt=stable_seed(*job.key, job.attempt)))
 
-    def poll(self) -> list[Rollout]:
-        """Play on until an episode is over, and return those that are; empty if none is in play."""
-        while self._seats and not self._finished:
+    def poll(self, *, until: float | None = None) -> list[Rollout]:
+        """Play on until an episode is over, and return those that are; empty if none is in play.
+
+        Args:
+            until: on the monotonic clock: then come back with empty hands; a turn that is being written is awaited.
+        """
+        while self._seats and not self._finished and (until is None or time.monotonic() < until):
             if self._writing:
                 clock = time.perf_counter()
                 turns = self.engine.poll()

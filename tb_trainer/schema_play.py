@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from tb_trainer.kinds import AboveZero, Natural, Positive, Share, Strict
+from tb_trainer.kinds import AboveZero, Natural, NotNegative, Positive, Share, Strict
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,8 @@ class EnvironmentConfig(Strict):
             or ``spare``: so, with a shorter list of fields that is enough for a few families.
         faults: chances per call of injected system errors, e.g. ``{timeout: 0.02, crash: 0.01}``.
         retries: attempts after the first that an episode gets when a system error broke it.
+        pause: seconds before the second of these attempts, the first being made at once; they double from one to the
+            next, up to 30. With eight retries an outage may last a minute and a half.
         drops: groups that may be given up in one update before the update is called off.
         deadline: seconds that an episode may wait for its environment, all steps together; then it is a system error.
             The embedded backend with the scripted customer waits for nothing, and is not bounded.
@@ -62,6 +64,7 @@ class EnvironmentConfig(Strict):
     prompt: Literal["full", "compact", "tiny", "spare"] = "full"
     faults: Mapping[str, float] = field(default_factory=dict[str, float])
     retries: Natural = 8
+    pause: NotNegative = 1.0
     drops: Natural = 8
     deadline: AboveZero = 600.0
 

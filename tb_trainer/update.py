@@ -73,8 +73,9 @@ class Updater:
         report: dict[str, Any] = {"stepped": True, "why": "", "tokens": tokens, "trained": 0}
         self.model.train()
         olds = [self._old(batch) for batch, _ in mine] if self._steps > 1 else [None] * len(mine)
-        references = [self._refer(batch) for batch, _ in mine]
+        references, passes = [self._refer(batch) for batch, _ in mine], 0
         for _ in range(self._steps):
+            passes += 1
             self.optimizer.zero_grad()
             for at, (batch, weight) in enumerate(mine):
                 # Where weights are spread, gradients are summed up each time: put off, they would be whole everywhere.
@@ -91,7 +92,7 @@ class Updater:
                 break
             self.optimizer.step()
         self.optimizer.zero_grad()
-        return report | _means(self._summed(sums))
+        return report | _means(self._summed(sums), passes)
 
     def _loss(
         self,
@@ -142,14 +143,15 @@ class Updater:
         return out
 
 
-def _means(sums: dict[str, float]) -> dict[str, float]:
+def _means(sums: dict[str, float], passes: int) -> dict[str, float]:
+    """Of sums over all tokens of all passes; ``trained`` are the tokens of one."""
     count = sums.pop("tokens", 0.0)
     named = {"clipped": "clip_share"}
     means = {
         named.get(name, name): value if name.endswith("_max") else value / max(count, 1.0)
         for name, value in sums.items()
     }
-    return {"trained": int(count), **means}
+    return {"trained": int(count) // passes, **means}
 
 
 def share(examples: Sequence[Example], world: int) -> list[list[Example]]:

@@ -22,7 +22,9 @@ from tb_trainer.compact import compact_result, shown_fields
 from tb_trainer.config import load
 from tb_trainer.demonstrations import demonstrations
 from tb_trainer.gate import gate
+from tb_trainer.log import read_rows
 from tb_trainer.policy import load_policy
+from tb_trainer.report.read import read_trials
 from tb_trainer.sharing import Team, together
 from tb_trainer.supervised import batches, beginning, fit, loss_of
 from tb_trainer.warmstart import IGNORED, labels, make_optimizer, warm_start
@@ -190,6 +192,31 @@ def test_the_stages_come_in_order_and_are_not_repeated(tmp_path: Path, monkeypat
     done.clear()
     Chain(load("cpu-demo", []), "cpu-demo", [], tmp_path, print).run()
     assert not {"warm start", "gate", "probe", "select"} & {name for name, _ in done}
+
+
+def test_a_chain_from_nothing_goes_all_the_way(tmp_path: Path) -> None:
+    """What `make demo` does, at the smallest size: every stage a process of its own, to a report of real rows."""
+    words = ["model.hidden=16", "model.layers=1", "model.heads=2", "warmstart.steps=2"]
+    words += ["environment.tasks=[hotel/date_change/2000-2003]", "environment.families=[date_change]"]
+    words += ["warmstart.batch=2", "warmstart.warmup=1", "grpo.updates=1", "grpo.groups=2", "grpo.group_size=2"]
+    words += ["held_out.gate=1", "held_out.fresh=1"]
+    out, said = tmp_path / "run", list[str]()
+    settings = load("cpu-demo-short", words)
+    chain = Chain(settings, "cpu-demo-short", words, out, said.append)
+    chain.run()
+    assert said[0] == "warm start" and said[-1] == "report"
+    assert set(chain.seconds) == {
+        "warm start", "gate", "train", "start fresh", "start greedy", "trained fresh", "trained greedy", "report"
+    }  # fmt: skip
+    log = read_rows(out / "log.jsonl")
+    assert [row["event"] for row in log] == ["start", "update", "checkpoint", "end"]
+    for who in ("start", "trained"):
+        for what in ("fresh", "greedy"):
+            (row,) = read_trials(out / "evaluations" / f"{who}-{what}.jsonl").rows
+            assert row["task"].startswith("hotel/date_change/")
+    page = (out / "report.html").read_text("utf-8")
+    assert "</html>" in page and "date_change" in page
+    assert "report.html" in (out / "logs/report.log").read_text("utf-8")
 
 
 def test_a_failed_stage_ends_the_run_with_what_it_said(tmp_path: Path) -> None:

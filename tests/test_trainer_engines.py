@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trainer_parts import TASKS, runner, sampling, sharp_model, tokenizer
+from trainer_parts import TASKS, reference, runner, sampling, sharp_model, tokenizer
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from tb_envs.errors import UsageError
@@ -48,16 +49,46 @@ def forward(model: Any, ids: list[int], temperature: float) -> torch.Tensor:
     return logits.log_softmax(-1).gather(-1, torch.tensor(ids[1:])[:, None])[:, 0]
 
 
-def furthest(model: Any, rollouts: list[Rollout], temperature: float) -> tuple[float, int]:
-    """The largest difference to a forward pass, and how many tokens were compared."""
-    worst, compared = 0.0, 0
+class Led:
+    """Every other turn is the next call of the reference solution, as an engine of another server might write it."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine, self.sampling, self.version = engine, engine.sampling, 0
+        self._asked: Counter[Key] = Counter()
+        self._led: list[Turn] = []
+
+    def load(self, model: Any) -> None:
+        self._engine.load(model)
+
+    def submit(self, request: Request) -> None:
+        turn = self._asked[request.key]
+        self._asked[request.key] += 1
+        calls = [text for text in reference(TASKS[request.key.group]) if "<tool_call>" in text]
+        if turn % 2 == 0 or turn // 2 >= len(calls):
+            return self._engine.submit(request)
+        ids = tokenizer().encode(calls[turn // 2] + tokenizer().eos_token, add_special_tokens=False)
+        self._led.append(Turn(request.key, ids, [0.0] * len(ids), "stop"))
+
+    def poll(self) -> list[Turn]:
+        led, self._led = self._led, []
+        return led or self._engine.poll()
+
+    def release(self, key: Key) -> None:
+        self._led = [turn for turn in self._led if turn.key != key]
+        self._engine.release(key)
+
+
+def furthest(model: Any, rollouts: list[Rollout], temperature: float) -> tuple[float, int, int]:
+    """The largest difference to a forward pass, how many tokens were compared, and how many behind a tool's answer."""
+    worst, compared, behind = 0.0, 0, 0
     for rollout in rollouts:
         tokens = rollout.tokens
-        own = torch.tensor(tokens.sampled[1:], dtype=torch.bool)
+        own = torch.tensor([turn >= 0 and turn % 2 == 0 for turn in tokens.turns[1:]])
         apart = (forward(model, tokens.ids, temperature) - torch.tensor(tokens.logprobs[1:]))[own].abs()
         worst, compared = max(worst, float(apart.max())), compared + int(own.sum())
+        behind += sum(turn >= 2 and turn % 2 == 0 for turn in tokens.turns)
         assert not torch.tensor(tokens.logprobs)[~torch.tensor(tokens.sampled, dtype=torch.bool)].any()
-    return worst, compared
+    return worst, compared, behind
 
 
 @pytest.mark.parametrize(("kind", "make"), [("cpu", sharp_model), ("cpu", llama), ("hf", sharp_model)])
@@ -68,12 +99,14 @@ def test_log_probs_equal_a_forward_pass_over_whole_episodes(kind: str, make: Any
         CpuEngine(model, sampling(temperature)) if kind == "cpu" else HfEngine(model, sampling(temperature))
     )
     jobs = [Job(Key(0, 0, group, slot), TASKS[group]) for group in range(3) for slot in range(4)]
-    rollouts = play_all(
-        runner(engine, turn=16, prompt="compact"), jobs, slots=5
-    )  # rows are taken over by later episodes
-    worst, compared = furthest(model, rollouts, temperature)
+    player = runner(Led(engine), turn=16, prompt="compact")
+    rollouts = play_all(player, jobs, slots=5)  # rows are taken over by later episodes
+    worst, compared, behind = furthest(model, rollouts, temperature)
     assert worst < 1e-4
     assert compared > 500
+    assert behind > 200
+    calls = [rollout.tool_calls for rollout in rollouts]
+    assert min(calls) >= 1 and sum(calls) >= 24, calls
     assert len({len(rollout.tokens) for rollout in rollouts}) > 6
 
 

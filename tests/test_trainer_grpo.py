@@ -214,23 +214,51 @@ def test_shares_and_packs_hold_every_episode_once(count: int, world: int, budget
 # -- ratio, clipping, importance
 
 
-def test_the_ratio_is_one_before_the_first_step_and_another_after_it() -> None:
+def test_the_ratio_is_one_before_the_first_step_and_another_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And it is taken to the weights from before the first step, whatever the sampler thought."""
+    seen = list[tuple[torch.Tensor, torch.Tensor]]()
+
+    def watched(new: torch.Tensor, old: torch.Tensor, *rest: Any) -> Any:
+        seen.append((new.detach().clone(), old.clone()))
+        return surrogate(new, old, *rest)
+
+    monkeypatch.setattr("tb_trainer.update.surrogate", watched)
     model, examples = sharp_model(positions=256), batch_of(8)
-    own_logprobs(model, examples)
+
+    def now() -> torch.Tensor:
+        own_logprobs(model, examples)
+        mine = [
+            p for item in examples for p, ours in zip(item.tokens.logprobs, item.tokens.sampled, strict=True) if ours
+        ]
+        return torch.tensor(mine).sort().values
+
+    before = now()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
     once = Updater(Accelerator(cpu=True), model, optimizer, Objective(), micro_tokens=10**6)
     report = once.update(examples)
     assert report["ratio"] == report["ratio_max"] == 1.0
+    assert torch.allclose(seen[0][1].sort().values, before, atol=1e-5)
     assert (report["clip_share"], report["importance"]) == (0.0, pytest.approx(1.0, abs=1e-5))
     assert report["mismatch_kl"] < 1e-8
     moved = once.update(examples)  # the sampler's log-probs are now those of older weights
     assert moved["mismatch_kl"] > 1e-6
+    assert not torch.allclose(seen[1][1].sort().values, before, atol=1e-3)
+    before = now()
+    own_logprobs(model, examples, shift=0.3)
+    seen.clear()
     twice = Updater(
         Accelerator(cpu=True), model, optimizer, Objective(clip_low=0.01, clip_high=0.01), micro_tokens=10**6, steps=3
     )
     report = twice.update(examples)
     assert report["ratio_max"] > 1.0
     assert report["clip_share"] > 0.05
+    assert report["trained"] == report["tokens"]  # however often they were stepped on
+    first, second, third = seen
+    assert torch.equal(*first), "the ratio is exactly 1 in the first pass"
+    assert torch.allclose(first[1].sort().values, before, atol=1e-5)
+    for new, old in (second, third):
+        assert torch.equal(old, first[1])
+        assert (new - old).abs().max() > 1e-3
 
 
 def test_clipping_cuts_the_gradient_and_not_the_other_side() -> None:

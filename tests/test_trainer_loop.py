@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,16 +31,23 @@ from tb_trainer.loop import Run
 from tb_trainer.reference import WrittenEngine
 from tb_trainer.render import Renderer
 from tb_trainer.schema import TrainConfig
+from tb_trainer.tasks import guard
 from tb_trainer.tasks.source import make_source
 
 HERE = Path(__file__).parent
+DEV = ("library/halve_fee/20", "library/halve_fee/21")
 
 
-def table(settings: TrainConfig) -> WrittenEngine:
-    """Of each group, as many slots as its task's index says (of four) play the reference solution, the others idle."""
+def table(settings: TrainConfig, done: Callable[[], int] = lambda: 0) -> WrittenEngine:
+    """Of each group, as many slots as its task's index says (of four) play the reference solution, the others idle.
+
+    In evaluations the policy is best after three updates (`done`).
+    """
     source = make_source(settings, list(settings.environment.tasks))
 
     def turns(key: Key) -> Sequence[str]:
+        if key.update == TRIALS:
+            return reference(DEV[key.group]) if key.slot < (0, 0, 1, 2, 1)[done()] else IDLE
         task_id = source.draw(key.update, key.group % 1_000_000, key.group // 1_000_000)
         return reference(task_id) if key.slot < int(task_id[-1]) % 5 else IDLE
 
@@ -53,7 +60,8 @@ def settings_for(**changes: dict[str, Any]) -> TrainConfig:
 
 def make_run(out: Path, settings: TrainConfig | None = None, **arguments: Any) -> Run:
     settings = settings or settings_for()
-    return Run(settings, out, engine=table(settings), **arguments)
+    run: Run = Run(settings, out, engine=table(settings, lambda: run.done), **arguments)
+    return run
 
 
 def flat(run: Run) -> torch.Tensor:
@@ -181,9 +189,9 @@ import os, signal, sys
 sys.path.insert(0, {tests!r})
 import conftest
 from pathlib import Path
-from test_trainer_loop import make_run, settings_for
-settings = settings_for(grpo={{"updates": 4}}, saving={{"every": 1, "keep": 2}}, curriculum={{"kind": "posterior"}})
-run = make_run(Path({out!r}), settings, resume={resume})
+from tb_trainer import checkpoint
+from test_trainer_loop import make_run, with_evaluation
+run = make_run(Path({out!r}), with_evaluation(), resume={resume})
 """
 
 
@@ -194,21 +202,60 @@ def script(tmp_path: Path, out: Path, *, resume: bool, body: str) -> Path:
 
 
 DIES = {
-    "while it plays": "poll = run.runner.poll\nrun.runner.poll = lambda: die() if run.done == 2 else poll()\n",
+    "while it plays": (
+        "poll = run.runner.poll\n"
+        "run.runner.poll = lambda **k: die() if checkpoint.whole(run.out)[-1:] == [2] else poll(**k)\n"
+    ),
     "in the step": (
         "step = run.optimizer.step\nrun.optimizer.step = lambda *a, **k: (step(*a, **k), run.done == 2 and die())\n"
     ),
     "in the middle of a checkpoint": (
         "import torch\nsave = torch.save\ntorch.save = lambda *a, **k: (run.done == 3 and die(), save(*a, **k))\n"
     ),
+    "between the row of an update and its checkpoint": (
+        "save = run._save\nrun._save = lambda: (run.done == 3 and die(), save())\n"
+    ),
+    "when a checkpoint is whole, and its row is not written": (
+        "note = run._note\n"
+        "run._note = lambda **row: (row['event'] == 'checkpoint' and run.done == 2 and die(), note(**row))\n"
+    ),
+    "in the evaluation": (
+        "poll = run.runner.poll\n"
+        "def last(**k):\n"
+        "    done = poll(**k)\n"
+        "    if run.done == 3 and done and done[0].job.key.update == -1: die()\n"
+        "    return done\n"
+        "run.runner.poll = last\n"
+    ),
 }
 
 
+def with_evaluation() -> TrainConfig:
+    """Four updates, each evaluated on two tasks and saved."""
+    library = load_domain("library")
+    library.__dict__["suite_ids"] = {**library.suite_ids, "dev": DEV}
+    guard.NEAR = 2.0  # all tasks of the toy are alike
+    return settings_for(
+        grpo={"updates": 4},
+        saving={"every": 1, "keep": 2},
+        curriculum={"kind": "posterior"},
+        evaluation={"every": 1, "attempts": 2},
+    )
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A run that nobody disturbed."""
+    library = load_domain("library")
+    before, near, out = library.suite_ids, guard.NEAR, tmp_path_factory.mktemp("whole")
+    make_run(out, with_evaluation()).train()
+    yield out
+    library.__dict__["suite_ids"], guard.NEAR = before, near
+
+
 @pytest.mark.parametrize("moment", DIES)
-def test_a_killed_run_goes_on_with_the_update_that_would_have_come(tmp_path: Path, moment: str) -> None:
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-    settings = settings_for(grpo={"updates": 4}, saving={"every": 1, "keep": 2}, curriculum={"kind": "posterior"})
-    make_run(whole, settings).train()
+def test_a_killed_run_goes_on_with_the_update_that_would_have_come(tmp_path: Path, whole: Path, moment: str) -> None:
+    killed, settings = tmp_path / "killed", with_evaluation()
     die = "def die():\n    os.kill(os.getpid(), signal.SIGKILL)\n"
     path = script(tmp_path, killed, resume=False, body=f"{die}{DIES[moment]}run.train()\n")
     done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=240, check=False)
@@ -221,6 +268,8 @@ def test_a_killed_run_goes_on_with_the_update_that_would_have_come(tmp_path: Pat
         assert torch.equal(weights(killed, 4)[name], tensor)
     ours, theirs = (_untimed(read_rows(out / "log.jsonl")) for out in (killed, whole))
     assert ours == theirs
+    assert [row["event"] for row in ours] == ["evaluation", *["update", "evaluation"] * 4]
+    assert [row["pass@1"] for row in ours if row["event"] == "evaluation"] == [0.0, 0.0, 0.5, 1.0, 0.5]
     assert checkpoint.whole(killed) == checkpoint.whole(whole) == [3, 4]
     assert not list((killed / "checkpoints").glob(".*"))
 
@@ -229,7 +278,7 @@ def _untimed(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [
         {name: value for name, value in row.items() if name not in ("seconds", "tokens_per_second")}
         for row in rows
-        if row["event"] == "update"
+        if row["event"] in ("update", "evaluation")
     ]
 
 
@@ -248,56 +297,6 @@ def test_a_checkpoint_is_not_another_runs(tmp_path: Path) -> None:
         make_run(tmp_path / "nothing", resume=True)
     more = make_run(tmp_path, settings_for(grpo={"updates": 3}), resume=True)  # a longer run is the same run
     assert [row["update"] for row in more.train()] == [3]
-
-
-# -- more than one process
-
-RANKS = """
-import sys
-sys.path.insert(0, {tests!r})
-import conftest, os
-from pathlib import Path
-from test_trainer_loop import make_run, settings_for
-settings = settings_for(grpo={{"updates": 3, "micro_tokens": 4096}}, saving={{"every": 1}})
-run = make_run(Path({out!r}), settings, resume={resume})
-{body}
-run.train()
-run.accelerator.end_training()
-"""
-
-
-def launch(tmp_path: Path, out: Path, body: str = "", *, resume: bool = False) -> subprocess.CompletedProcess[str]:
-    path = tmp_path / f"ranks{time.time_ns()}.py"
-    path.write_text(RANKS.format(tests=str(HERE), out=str(out), body=body, resume=resume), "utf-8")
-    command = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node=2", "--standalone", str(path)]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=environment)
-
-
-def test_two_processes_are_one_run_and_a_dead_one_ends_it_with_a_checkpoint(tmp_path: Path) -> None:
-    settings = settings_for(grpo={"updates": 3, "micro_tokens": 4096}, saving={"every": 1})
-    alone = make_run(tmp_path / "one", settings)
-    alone.train()
-    dies = (
-        "source_update = run.updater.update\n"
-        "def update(examples):\n"
-        "    if run.done == 1 and not run.first: os._exit(9)\n"
-        "    return source_update(examples)\n"
-        "run.updater.update = update"
-    )
-    done = launch(tmp_path, tmp_path / "two", dies)
-    assert done.returncode != 0
-    assert checkpoint.whole(tmp_path / "two") == [1]
-    assert "--resume" in done.stderr
-    done = launch(tmp_path, tmp_path / "two", resume=True)
-    assert done.returncode == 0, done.stderr[-3000:]
-    theirs = weights(tmp_path / "two", 3)
-    for name, tensor in weights(tmp_path / "one", 3).items():
-        assert (theirs[name] - tensor).norm() <= 1e-4 * tensor.norm()
-    rows = [row for row in read_rows(tmp_path / "two/log.jsonl") if row["event"] == "update"]
-    assert [row["update"] for row in rows] == [1, 2, 3]
-    assert [row["pass_rate"] for row in rows] == [row["pass_rate"] for row in alone.rows]
-    assert read_rows(tmp_path / "two/log.jsonl")[0]["processes"] == 2
 
 
 # -- the hotel, and the command

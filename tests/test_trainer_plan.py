@@ -21,9 +21,11 @@ from tb_envs.errors import UsageError
 from tb_trainer import cli
 from tb_trainer.config import check, load, presets
 from tb_trainer.dryrun import describe, plan
+from tb_trainer.engines import Sampling
+from tb_trainer.engines.hf import HfEngine
 from tb_trainer.grpo import Example, pad, score
 from tb_trainer.layout import layout_of
-from tb_trainer.memory import Load, shape_of, training_bytes
+from tb_trainer.memory import Load, cache_bytes, shape_of, training_bytes
 from tb_trainer.schema import LoraConfig, ModelConfig
 from tb_trainer.tokens import Trajectory
 
@@ -101,6 +103,22 @@ def episode(length: int, vocabulary: int, share: float) -> Trajectory:
     tokens.read([at * 7919 % vocabulary for at in range(length - written)])
     tokens.wrote([at * 104729 % vocabulary for at in range(written)], [-1.0] * written)
     return tokens
+
+
+@pytest.mark.parametrize(("size", "dtype"), [("narrow", torch.float32), ("wide", torch.bfloat16)])
+def test_the_cache_of_rollouts_takes_what_the_plan_says(size: str, dtype: torch.dtype) -> None:
+    """Exactly: after a prompt, and after a token more, as the hf engine holds them."""
+    sizes = {**SIZES[size], "vocab_size": VOCABULARY[size], "num_key_value_heads": 2, "head_dim": 32}
+    shape = shape_of(ModelConfig(shape={"model_type": "qwen3", **sizes}))
+    model: Any = Qwen3ForCausalLM(Qwen3Config(**sizes))
+    model, cache = model.to(dtype).eval(), None
+    rows, tokens, name = 3, 0, HfEngine(model, Sampling())._cache
+    for more in (57, 1):
+        with torch.no_grad():
+            cache = model(torch.ones(rows, more, dtype=torch.long), use_cache=True, **{name: cache})[name]
+        tokens += more
+        held = sum(tensor.nbytes for layer in cache.layers for tensor in (layer.keys, layer.values))
+        assert held == cache_bytes(shape, dtype.itemsize, rows * tokens, rows)
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,7 @@ STORM = {"timeout": 0.1, "crash": 0.05}
 def collect(source: InOrder, solved: int = 2, update: int = 0, **changes: Any) -> Batch:
     faults = changes.pop("faults", None)
     playing = runner(written(solved_by(solved, source)), faults=faults)
-    return GroupCollector(playing, source, groups=3, size=4, **changes).collect(update)
+    return GroupCollector(playing, source, groups=3, size=4, pause=0.01, **changes).collect(update)
 
 
 def test_a_storm_changes_no_trajectory_and_leaves_no_trace_in_a_baseline() -> None:
@@ -163,7 +163,7 @@ class BrokenEpisode(Episode):
 def test_a_group_that_cannot_be_played_is_dropped_whole_and_replaced() -> None:
     source = InOrder()
     playing = runner(written(solved_by(2, source)), episodes=BrokenEpisode)
-    batch = GroupCollector(playing, source, groups=3, size=4, retries=2, slots=3).collect(0)
+    batch = GroupCollector(playing, source, groups=3, size=4, retries=2, slots=3, pause=0.01).collect(0)
     assert [group.task_id for group in batch.groups] == [TASKS[0], TASKS[6], TASKS[2]]
     assert [group.rewards for group in batch.groups] == [[1.0, 1.0, 0.0, 0.0]] * 3
     assert [task for task, _ in batch.dropped] == [TASKS[1]]
@@ -227,7 +227,7 @@ class Paid(Episode):
 def test_what_user_and_judge_cost_is_logged_with_what_was_paid_in_vain(crash: float) -> None:
     source = InOrder()
     playing = runner(written(solved_by(2, source)), episodes=Paid, faults={"crash": crash} if crash else None)
-    collector = GroupCollector(playing, source, groups=3, size=4)
+    collector = GroupCollector(playing, source, groups=3, size=4, pause=0.01)
     for update in range(2):  # of each update its own
         Paid.answers = Paid.ends = 0
         row = batch_row(collector.collect(update))

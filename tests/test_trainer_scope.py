@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from trainer_parts import IDLE, config, reference, sets
 
+from tb_envs.cli import main as tbx
 from tb_envs.errors import UsageError
 from tb_envs.registration import load_domain
 from tb_trainer import checkpoint, cli
@@ -22,6 +24,7 @@ from tb_trainer.reference import WrittenEngine
 from tb_trainer.render import Renderer
 from tb_trainer.tasks import guard
 from tb_trainer.tasks.probe import candidates
+from tb_trainer.tasks.select import held_out
 from tb_trainer.tasks.training import training_tasks
 from tb_trainer.trials import tasks_of
 
@@ -139,6 +142,44 @@ def test_a_held_out_domain_is_measured_and_does_not_choose_the_checkpoint(
     own, apart = (read_rows(tmp_path / "evaluations" / name / "update-3.jsonl") for name in ("", "library"))
     assert [row["task"] for row in [*own, *apart]] == played
     assert [row["outcome"] for row in apart] == ["success", "success"]
+
+
+def test_banking_is_held_out_from_probe_to_report(tmp_path: Path) -> None:
+    """One setting, ``environment.holdout_domain``, is obeyed by all of them."""
+    words = [
+        *("environment.domains=[hotel, banking]", "environment.holdout_domain=banking", "environment.turns=2"),
+        *("sampling.turn_tokens=16", "sampling.episode_tokens=8192", "model.hidden=32", "evaluation.every=1"),
+        *("evaluation.tasks=2", "grpo.updates=1", "grpo.groups=2", "grpo.group_size=2"),
+    ]
+    banking = f"banking/{next(iter(load_domain('banking').families))}/1200"
+    hotel = [f"hotel/date_change/{index}" for index in (1200, 1201)]
+    probed, pool, out = tmp_path / "probe.jsonl", tmp_path / "pool.json", tmp_path / "run"
+    tasks = [word for task_id in [*hotel, banking] for word in ("--tasks", task_id)]
+    assert tbx(["probe", "--preset", "smoke", *sets(*words), *tasks, "--attempts", "2", "--out", str(probed)]) == 0
+    assert tbx(["select", str(probed), "--attempts", "1", "--out", str(pool)]) == 1  # it solves none
+    chosen = json.loads(pool.read_text("utf-8"))
+    left = {entry["id"]: (entry["reason"], entry["detail"]) for entry in chosen["excluded"]}
+    assert chosen["rules"]["holdout"] == "banking"
+    assert left[banking] == ("overlap", f"{banking} is of the held-out domain banking")
+    assert not any(reason == "overlap" for task_id, (reason, _) in left.items() if task_id != banking)
+    with pytest.raises(UsageError, match="one domain is held out, not banking and library"):
+        held_out([probed], "library")
+
+    settings = load("smoke", words)
+    assert {task_id.partition("/")[0] for task_id in training_tasks(settings)} == {"hotel"}
+    run = Run(settings, out)
+    measured = run.measured
+    assert measured is not None
+    played = [*spread(measured.choosing, 2), *spread(measured.apart["banking"], 2)]
+    run.train()
+    own, apart = (read_rows(out / "evaluations" / name / "update-1.jsonl") for name in ("", "banking"))
+    assert [row["task"] for row in [*own, *apart]] == played
+    assert [task_id.partition("/")[0] for task_id in played] == ["hotel", "hotel", "banking", "banking"]
+    assert tbx(["report", str(out)]) == 0
+    page = (out / "report.html").read_text("utf-8")
+    assert "banking was held out of training and evaluated on." in page
+    assert "nothing is said about transfer" not in page
+    assert "Dev pass@1 of banking" in page
 
 
 def test_what_has_no_dev_suite_cannot_be_evaluated_on(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def reference(task_id: str) -> Sequence[str]:
 def config(**changes: dict[str, Any]) -> TrainConfig:
     """A run on the library: 3 tasks × 4 attempts."""
     base: dict[str, dict[str, Any]] = {
-        "environment": {"domains": ["library"], "tasks": TASKS, "turns": 8, "tool_calls": 60},
+        "environment": {"domains": ["library"], "tasks": TASKS, "turns": 8, "tool_calls": 60, "pause": 0.01},
         "model": {"hidden": 32, "vocabulary": 512, "texts": 8},
         "sampling": {"turn_tokens": 64, "episode_tokens": 2048},
         "grpo": {"updates": 2, "groups": 3, "group_size": 4, "learning_rate": 1e-3},

@@ -1,7 +1,8 @@
 """The engine for any causal language model of transformers, on any device: a padded batch and its own sampling loop.
 
 All turns that wait are written together; each reads its rollout again from the first token (the cache lives for one
-batch), so it suits short talks, odd architectures and checks of the other engines. Prompts are padded on the left.
+batch), so it suits short talks, odd architectures and checks of the other engines. Prompts are padded on the left. A
+row whose turn has ended is carried on, unread, until the longest ends: one long turn costs as much as a batch of them.
 """
 
 from __future__ import annotations

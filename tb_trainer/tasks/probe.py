@@ -68,7 +68,8 @@ def probe(argv: Sequence[str]) -> int:
     runner = make_runner(config, engine, tokenizer)
     settings = settings_of(config, model, tokenizer)
     try:
-        with open_probe(args.out, settings) as file:
+        holdout = config.environment.holdout_domain  # for `tbx select`, which sees no settings
+        with open_probe(args.out, settings, about={"holdout_domain": holdout} if holdout else None) as file:
             unplayed = play(file, runner, config, ids, args.attempts, quiet=args.json)
             rows = [row for row in file.rows if row["task"] in set(ids)]
     except KeyboardInterrupt:
@@ -218,7 +219,9 @@ def play(
                 file.rows.append(row)
             advance(f"pass@1 {percent(fmean(map(_solved, file.rows)) if file.rows else None)}")
 
-        play_all(runner, jobs, config.environment.retries, slots=config.engine.slots, on_rollout=note)
+        environment = config.environment
+        slots, pause = config.engine.slots, environment.pause
+        play_all(runner, jobs, environment.retries, slots=slots, pause=pause, on_rollout=note)
     return unplayed
 
 

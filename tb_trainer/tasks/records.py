@@ -45,6 +45,11 @@ def read(path: Path) -> tuple[dict[str, Any], list[Row]]:
     return _settings(path, whole[0]), [_row(path, number, line) for number, line in enumerate(whole[1:], 2)]
 
 
+def about(path: Path) -> dict[str, Any]:
+    """What the first line of a probe file says beside the settings; `read` has read it before."""
+    return dict(json.loads(path.read_bytes().split(b"\n", 1)[0]).get("about") or {})
+
+
 class ProbeFile:
     """A probe file, or another `kind` of file with the same make, that is open for more rows.
 

@@ -26,7 +26,7 @@ from tb_envs.task import get_task
 from tb_trainer.tasks.guard import Overlap, against, overlaps
 from tb_trainer.tasks.pool import pool_text
 from tb_trainer.tasks.posterior import Beta, jeffreys
-from tb_trainer.tasks.records import Row, read, settings_hash
+from tb_trainer.tasks.records import Row, about, read, settings_hash
 
 BANDS = {"rich": 0.16, "fair": 0.09, "poor": 0.0}
 """Band → least expected variance: p(1 - p) at p = 0.2 or 0.8, and at p = 0.1 or 0.9."""
@@ -49,10 +49,9 @@ def select(argv: Sequence[str]) -> int:
     args = _parser().read(list(argv))
     for name in args.domain or ():
         load_domain(name)
-    if args.holdout_domain:
-        load_domain(args.holdout_domain)
     bands = [choose(name, BANDS, "band") for name in args.band or BANDS]
     settings, rows = gather(args.probes)
+    holdout = held_out(args.probes, args.holdout_domain or "")
     if args.domain:
         rows = {task_id: found for task_id, found in rows.items() if task_id.split("/")[0] in args.domain}
     if not rows:
@@ -63,7 +62,7 @@ def select(argv: Sequence[str]) -> int:
             least=args.attempts,
             level=args.interval,
             bands=bands,
-            holdout=args.holdout_domain or "",
+            holdout=holdout,
             advance=lambda task_id: advance(task_id),
         )
     pool["probe"] = {"settings": settings, "hash": settings_hash(settings), "rows": rows_hash(rows)}
@@ -83,7 +82,11 @@ def _parser() -> Parser:
         "--interval", type=float, default=0.9, metavar="SHARE", help="of the posterior that the bounds hold (0.9)"
     )
     parser.add_argument("--domain", action="append", metavar="NAME", help="only this domain (may be repeated)")
-    parser.add_argument("--holdout-domain", metavar="NAME", help="leave this domain out: it is evaluated on")
+    parser.add_argument(
+        "--holdout-domain",
+        metavar="NAME",
+        help="leave this domain out (default: the one that the probe's settings hold out)",
+    )
     parser.json_option()
     return parser
 
@@ -114,6 +117,22 @@ def gather(paths: Sequence[Path]) -> tuple[dict[str, Any], dict[str, list[Row]]]
     for key in sorted(found):
         by_task.setdefault(key[0], []).append(found[key])
     return shared or {}, by_task
+
+
+def held_out(paths: Sequence[Path], asked: str = "") -> str:
+    """The domain that the run to come holds out: `asked`, or what the probe files' settings say; empty: none.
+
+    Raises:
+        UsageError: they say different things, or there is no such domain.
+    """
+    said = {str(path): str(about(path).get("holdout_domain") or "") for path in paths}
+    names = sorted({asked, *said.values()} - {""})
+    if len(names) > 1:
+        told = "; ".join(f"{path}: {name}" for path, name in said.items() if name)
+        raise UsageError(f"one domain is held out, not {' and '.join(names)} ({told}): probe with the run's settings")
+    for name in names:
+        load_domain(name)
+    return names[0] if names else ""
 
 
 def make_pool(

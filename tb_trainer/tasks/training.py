@@ -60,7 +60,7 @@ def _essential(config: TrainConfig) -> Any:
     for part in ("name", "note", "threads", "saving", "parallel", "from_nothing", "held_out"):
         del tree[part]
     del tree["grpo"]["updates"], tree["grpo"]["micro_tokens"], tree["engine"]
-    for part in ("backend", "user", "judge"):
+    for part in ("backend", "user", "judge", "pause"):
         del tree["environment"][part]
     tree["environment"] |= unusual(config.environment)
     return tree
