@@ -13,7 +13,8 @@ from tb_envs.cli.parser import Parser, whole
 from tb_envs.cli.screen import NOTHING, Screen, count_of, percent, print_json, screen, shown, table
 from tb_envs.errors import UsageError
 from tb_envs.evaluation.compare import compare
-from tb_envs.evaluation.manifest import FILE, read_manifest
+from tb_envs.evaluation.manifest import read_manifest
+from tb_envs.evaluation.named import named
 from tb_envs.evaluation.rows import read_rows
 
 LISTED = 10
@@ -49,12 +50,18 @@ def _parser() -> Parser:
 
 
 def compare_folders(a: Path, b: Path, *, seed: int = 0, draws: int = 2000) -> dict[str, Any]:
-    """`compare` of two campaigns on disk, called by the names of their folders.
+    """`compare` of two campaigns on disk, called by their names.
+
+    Args:
+        a: the first one's folder, or a file of its attempts.
+        b: the second one's.
+        seed: of the bootstrap.
+        draws: of the bootstrap.
 
     Raises:
         UsageError: one of them is no campaign, both are the same one, or they have no task in common.
     """
-    if a.resolve() == b.resolve():
+    if named(a).file.resolve() == named(b).file.resolve():
         raise UsageError(f"{a} and {b} are the same campaign; name two")
     rows = (read_rows(a), read_rows(b))
     return compare(
@@ -68,27 +75,27 @@ def compare_folders(a: Path, b: Path, *, seed: int = 0, draws: int = 2000) -> di
 
 
 def _names(a: Path, b: Path) -> tuple[str, str]:
-    """The folders' names; where they are alike, the paths as they were given."""
-    one, other = a.resolve().name, b.resolve().name
+    """What the two are called; where that is alike, the paths as they were given."""
+    one, other = named(a).name, named(b).name
     return (one, other) if one != other else (str(a), str(b))
 
 
-def _settings(folder: Path) -> dict[str, Any]:
+def _settings(path: Path) -> dict[str, Any]:
     """A campaign's settings; its tasks and what was left out as numbers, since those are told apart."""
-    folder = folder if folder.is_dir() else folder.parent
-    if not (folder / FILE).is_file():
+    campaign = named(path)
+    if not campaign.is_campaign:
         return {}
-    manifest = read_manifest(folder)
+    manifest = read_manifest(campaign.folder)
     return {**manifest, "tasks": len(manifest["tasks"]), "excluded": len(manifest.get("excluded", {}))}
 
 
 def _save(out: Path, folders: Sequence[Path], found: Mapping[str, Any]) -> None:
     """The report on both campaigns, what changed first."""
     from tb_envs.cli.report import save
-    from tb_envs.evaluation.report.campaigns import Campaign, folder_of
+    from tb_envs.evaluation.report.campaigns import Campaign
     from tb_envs.evaluation.report.page import write
 
-    save(out, write([Campaign(folder_of(folder)) for folder in folders], compared=found))
+    save(out, write([Campaign(folder) for folder in folders], compared=found))
 
 
 # -- printing
