@@ -64,11 +64,13 @@ def compare_folders(a: Path, b: Path, *, seed: int = 0, draws: int = 2000) -> di
     if named(a).file.resolve() == named(b).file.resolve():
         raise UsageError(f"{a} and {b} are the same campaign; name two")
     rows = (read_rows(a), read_rows(b))
+    settings = (_settings(a), _settings(b))
     return compare(
         rows[0].every(),
         rows[1].every(),
         names=_names(a, b),
-        settings=(_settings(a), _settings(b)),
+        settings=settings,
+        knobs=settings[0].get("knobs"),  # tasks that are the same on both sides were played with the same ones
         seed=seed,
         draws=draws,
     )
@@ -110,13 +112,16 @@ def _print(out: Screen, found: Mapping[str, Any], *, everything: bool) -> None:
         out.print(f"careful: {warning}")
     out.print()
     columns = ("", "A", "B", "difference", "95 % interval")
-    out.print(table(columns, [_figure(name, pair) for name, pair in _figures(found)], numbers=columns[1:]))
+    anchors = [(f"{name} ({found[name]['agent']})", *[percent(found[name]["pass_at_1"])] * 2, NOTHING, NOTHING)
+               for name in ("floor", "ceiling")]  # fmt: skip
+    out.print(table(columns, [*(_figure(name, pair) for name, pair in _figures(found)), *anchors], numbers=columns[1:]))
     _print_cost(out, found)
     for part in PARTS:
-        out.heading(f"By {part}", f"the last two: tasks that pass {found['k']} of {found['k']}")
-        columns = (part, "tasks", "A", "B", "difference", "95 % interval", "A ", "B ")
+        k = f"{found['k']} of {found['k']}"
+        out.heading(f"By {part}", f"scale: floor to ceiling, percent; last: tasks that pass {k}")
+        columns = (part, "tasks", "scale", "A", "B", "B − A [95 %]", k)
         rows = [_part(name, group) for name, group in found["by"][part].items()]
-        out.print(table(columns, rows, numbers=columns[1:]))
+        out.print(table(columns, rows, numbers=columns[1:], close=True))
     k = found["k"]
     _print_tasks(out, f"pass {k} of {k}", found["dependable"], everything)
     if k > 1:
@@ -167,9 +172,15 @@ def points(difference: float) -> str:
 
 def _part(name: str, group: Mapping[str, Any]) -> tuple[Any, ...]:
     difference, dependable = group["difference"], group["dependable"]
-    interval = f"{points(difference['low'])} … {points(difference['high'])}"
-    shares = (percent(group["a"]), percent(group["b"]), points(difference["estimate"]), interval)
-    return (name, group["tasks"], *shares, dependable["a"], dependable["b"])
+    interval = f"{points(difference['estimate'])} [{points(difference['low'])}, {points(difference['high'])}]"
+    shares = (percent(group["a"]), percent(group["b"]), interval)
+    return (name, group["tasks"], _scale(group), *shares, f"{dependable['a']}→{dependable['b']}")
+
+
+def _scale(group: Mapping[str, Any]) -> str:
+    """Floor and ceiling in whole percents."""
+    floor, ceiling = group["floor"], group["ceiling"]
+    return NOTHING if floor is None or ceiling is None else f"{100 * floor:.0f}–{100 * ceiling:.0f}"
 
 
 def _print_cost(out: Screen, found: Mapping[str, Any]) -> None:

@@ -127,12 +127,12 @@ def _say(args: Any, out: Path, campaigns: Mapping[str, Any]) -> None:
         return
     console = screen()
     rows = [
-        (name, one["counted"], one["system_errors"], _interval(one["headline"]["pass_at_1"]))
+        (name, one["counted"], one["system_errors"], _interval(one["headline"]["pass_at_1"]),
+         *(percent(one[anchor]["pass_at_1"]) for anchor in ("floor", "ceiling")))
         for name, one in found.items()
-    ]
-    console.print(
-        table(("run", "attempts", "system errors", "pass@1 [95 %]"), rows, numbers=("attempts", "system errors"))
-    )
+    ]  # fmt: skip
+    titles = ("run", "attempts", "system errors", "pass@1 [95 %]", "floor", "ceiling")
+    console.print(table(titles, rows, numbers=("attempts", "system errors", "floor", "ceiling"), close=True))
     console.print(f"report: {out}", soft_wrap=True)
 
 
