@@ -7,8 +7,10 @@ $CI_ARTEFACTS, or to build/artefacts. No other address than this machine's may b
 from __future__ import annotations
 
 import base64
+import html
 import json
 import os
+import re
 import shutil
 import zlib
 from collections.abc import Iterator
@@ -45,6 +47,23 @@ class Tags(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self._open and self._open[-1][0] == "script" and self._open[-1][1]:
             self.blocks[self._open[-1][1]] = json.loads(zlib.decompress(base64.b64decode(data)))
+
+
+def tables_of(page: Path) -> list[tuple[str, list[list[str]]]]:
+    """The words of each table in a page, by row, with the heading before it."""
+    found: list[tuple[str, list[list[str]]]] = []
+    title = ""
+    for part in re.findall("<(?:h2|h3|summary)[ >].*?</(?:h2|h3|summary)>|<table.*?</table>", page.read_text("utf-8")):
+        if part.startswith("<table"):
+            rows = [re.split("</t[hd]>", row)[:-1] for row in part.split("</tr>")[:-1]]
+            found.append((title, [[_words(cell) for cell in row] for row in rows]))
+        else:
+            title = _words(part)
+    return found
+
+
+def _words(markup: str) -> str:
+    return html.unescape(re.sub("<[^>]+>", "", markup))
 
 
 @contextmanager

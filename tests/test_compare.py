@@ -1,13 +1,13 @@
 """Two campaigns paired by task: differences by hand, tasks gained and lost, what is left out, the command."""
 
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from attempt_rows import attempt_row, campaign, counted
+from page_parts import tables_of
 from test_summary import BASE, TRAINED, successes
 
 from tb_envs.cli import main
@@ -183,15 +183,6 @@ def test_the_page_of_two_real_campaigns(tmp_path: Path, capsys: pytest.CaptureFi
     assert page.read_text() == "my notes"
 
 
-def tables_of(page: Path) -> list[list[list[str]]]:
-    """The words of each table in a page, by row."""
-    return [
-        [[re.sub("<[^>]+>", "", cell) for cell in re.split("</t[hd]>", row)[:-1]] for row in body.split("</tr>")[:-1]]
-        for body in re.findall("<table.*?</table>", page.read_text("utf-8"), re.DOTALL)
-        if "<tr" in body
-    ]
-
-
 def test_floor_and_ceiling_stand_beside_every_score(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -215,12 +206,12 @@ def test_floor_and_ceiling_stand_beside_every_score(
     assert len(parts) == 3 and all(line.split()[2] == "0–100" for line in parts)
 
     for page in (report, compared):
-        for head, *rows in tables_of(page):
+        for head, *rows in filter(None, (rows for _, rows in tables_of(page))):
             if any("pass@1" in title for title in head):
                 assert head[-2:] == ["floor", "ceiling"], head
                 assert all(row[-2:] == ["0.0 %", "100.0 %"] for row in rows), rows
             elif any(row[0].startswith("pass@1") for row in rows):
                 named = {row[0].split()[0]: row[1:3] for row in rows}
                 assert (named["floor"], named["ceiling"]) == (["0.0 %"] * 2, ["100.0 %"] * 2)
-    firsts = [head for head, *_ in tables_of(compared)]
+    firsts = [rows[0] for _, rows in tables_of(compared) if rows]
     assert sum(head[-2:] == ["floor", "ceiling"] for head in firsts) >= 8, "parts of each run, and of the comparison"
