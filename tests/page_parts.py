@@ -24,6 +24,9 @@ from services import skip_or_fail
 ARTEFACTS = Path(os.environ.get("CI_ARTEFACTS") or Path(__file__).parent.parent / "build" / "artefacts")
 
 
+NO_BROWSER = "no browser: it needs Debian's package chromium"
+
+
 class Tags(HTMLParser):
     """Tags and data blocks of a page."""
 
@@ -66,13 +69,18 @@ def _words(markup: str) -> str:
     return html.unescape(re.sub("<[^>]+>", "", markup))
 
 
+def chromium_path() -> str:
+    """Where the browser is; empty if there is none."""
+    return shutil.which("chromium") or shutil.which("chromium-browser") or ""
+
+
 @contextmanager
 def open_chromium() -> Iterator[Any]:
     """A browser. Whatever needs an event loop in this thread has to be done before: its driver takes it."""
     from playwright.sync_api import sync_playwright
 
-    found = shutil.which("chromium") or shutil.which("chromium-browser")
-    skip_or_fail("" if found else "no browser: it needs Debian's package chromium")
+    found = chromium_path()
+    skip_or_fail("" if found else NO_BROWSER)
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox"] if os.geteuid() == 0 else [])
         try:
@@ -108,7 +116,7 @@ class Reader:
         self.page.context.close()
 
 
-def picture(page: Any, name: str) -> None:
+def picture(page: Any, name: str, folder: Path = ARTEFACTS) -> None:
     """Keep what the page shows now."""
-    ARTEFACTS.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=str(ARTEFACTS / f"{name}.png"))
+    folder.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=str(folder / f"{name}.png"))
