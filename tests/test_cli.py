@@ -427,7 +427,7 @@ def test_demo(tbx_json: Callable[..., Any], tbx: Callable[..., Any], tmp_path: P
     code, out, _ = tbx("demo", "--no-train", "--out", str(tmp_path))
     assert code == 0 and (tmp_path / "2" / "agents.json").exists()
     page = tmp_path / "2" / "report.html"
-    assert out.rstrip().endswith(str(page.resolve())) and "Evaluation: " in page.read_text("utf-8"), (
+    assert "".join(out.split()).endswith(str(page.resolve())) and "Evaluation: " in page.read_text("utf-8"), (
         "it ends with a page"
     )
     for words in (

@@ -54,6 +54,7 @@ def test_a_report_is_on_the_file_that_is_named(run: Path, capsys: pytest.Capture
     task = rows_of(run)[0]["task_id"]
     old = told(capsys, "report", run)
     assert main(["regrade", str(run)]) == 0
+    assert f"to read them: tbx report {run / REGRADED}" in capsys.readouterr().out
     new = told(capsys, "report", run / REGRADED)
     assert old["out"] == str(run / "report.html") and new["out"] == str(run / "attempts.regraded.html")
     assert [one["runs"][0]["summary"]["passed"] for one in (old, new)] == [1, 0]
@@ -90,6 +91,7 @@ def test_a_comparison_is_of_the_files_that_are_named(run: Path, capsys: pytest.C
 def test_what_is_missing_is_said(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     away = run.parent / "away.jsonl"
     assert main(["regrade", str(run), "--out", str(away)]) == 0
+    assert "tbx report" not in capsys.readouterr().out.splitlines()[-1]
     for words, says in (
         (["report", away], f"{away} has no campaign.json beside it"),
         (["view", away], f"{away} has no campaign.json beside it"),

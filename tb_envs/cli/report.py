@@ -76,9 +76,8 @@ def report_campaigns(argv: Sequence[str]) -> int:
         "runs, --compare BEFORE.jsonl AFTER.jsonl pairs two files of `tbx evaluate`.",
     )
     parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="folders of either; several: side by side")
-    parser.add_argument(
-        "--out", type=Path, metavar="FILE.html", help="default: report.html in the only RUN (beside a file), or here"
-    )
+    where = "default: report.html in the only RUN, or here; of a file of attempts, beside it"
+    parser.add_argument("--out", type=Path, metavar="FILE.html", help=where)
     parser.json_option()
     args = parser.read(list(argv))
     strange = [str(path) for path in args.runs if not named(path).is_campaign]
