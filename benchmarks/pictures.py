@@ -2,14 +2,15 @@
 
     python benchmarks/pictures.py            writes docs/pictures/*.png
 
-No model plays; the scripts are those of the tests (`tests/campaign_parts.py`), so the same pages come out each time,
-but for the seconds in them.
+No model plays; the scripts and the browser are those of the tests (`tests/campaign_parts.py`, `page_parts.py`), so the
+same pages come out each time, but for the seconds in them. The tests take the same pictures of smaller campaigns, and
+leave them in `$CI_ARTEFACTS/readme`.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib
-import os
 import shutil
 import sys
 import tempfile
@@ -23,31 +24,42 @@ from tb_envs.evaluation.report.episodes import wrong_rows
 from tb_envs.evaluation.report.page import write
 
 ROOT = Path(__file__).parent.parent
-PICTURES = ROOT / "docs" / "pictures"
 
 
 def main() -> int:
     """Play, write the pages, take the pictures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "pictures", help="folder (default: docs/pictures)")
+    parser.add_argument("--tasks", type=int, default=60, help="of each domain (default: 60)")
+    parser.add_argument("--attempts", type=int, default=8, help="at each task (default: 8)")
+    options = parser.parse_args()
+    if not (shutil.which("chromium") or shutil.which("chromium-browser")):
+        raise SystemExit("Chromium is missing: apt-get install --no-install-recommends chromium")
     sys.path.insert(0, str(ROOT / "tests"))
     parts: Any = importlib.import_module("campaign_parts")
-    PICTURES.mkdir(parents=True, exist_ok=True)
+    options.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as place:
         root = Path(place)
-        tasks = parts.dev_tasks(60)
-        before = parts.make_campaign(root / "before", parts.UnevenPlayer(0.35, errors=0.01), tasks, 8, seed=1)
-        after = parts.make_campaign(root / "after", parts.UnevenPlayer(0.6, errors=0.01), tasks, 8, seed=2)
+        tasks, attempts = parts.dev_tasks(options.tasks), options.attempts
+        before = parts.make_campaign(root / "before", parts.UnevenPlayer(0.35, errors=0.01), tasks, attempts, seed=1)
+        after = parts.make_campaign(root / "after", parts.UnevenPlayer(0.6, errors=0.01), tasks, attempts, seed=2)
         save(root / "report.html", write([Campaign(after)]))
         compared = compare_folders(before, after)
         save(root / "compare.html", write([Campaign(before), Campaign(after)], compared=compared))
-        opened = _an_episode(parts.rows_of(after))
-        _take(root, opened)
+        _take(root, _an_episode(parts.rows_of(after)), options.out)
     return 0
 
 
 def _an_episode(rows: list[dict[str, Any]]) -> str:
-    """A failure in which a record of a hotel was changed that should have stayed, with some talk before."""
-    fitting = [row for row in rows if row["domain"] == "hotel" and row["user_turns"] > 2 and _changed_wrongly(row)]
-    chosen = min(fitting, key=lambda row: (row["turns"], row["task_id"], row["attempt"]))
+    """A failure in which a record was changed that should have stayed; at best of a hotel, with some talk before."""
+    fitting = [row for row in rows if _changed_wrongly(row)]
+    if not fitting:
+        raise SystemExit("no attempt changed a record that should have stayed: play more, --tasks 60")
+
+    def fit(row: dict[str, Any]) -> tuple[Any, ...]:
+        return row["domain"] != "hotel", row["user_turns"] <= 2, row["turns"], row["task_id"], row["attempt"]
+
+    chosen = min(fitting, key=fit)
     return f"{chosen['task_id']}/{chosen['attempt']}"
 
 
@@ -57,34 +69,23 @@ def _changed_wrongly(row: dict[str, Any]) -> bool:
     return any(data["before"] and data["after"] and (data["table"], data["key"]) in wrong for data in changes)
 
 
-def _take(root: Path, opened: str) -> None:
-    from playwright.sync_api import sync_playwright
-
-    found = shutil.which("chromium")
-    if not found:
-        raise SystemExit("Chromium is missing: apt-get install --no-install-recommends chromium")
+def _take(root: Path, opened: str, out: Path) -> None:
+    pages: Any = importlib.import_module("page_parts")
     shots = (
         ("report", "report.html", 1280, 1120, "light"),
         ("episode", f"report.html#{opened}", 1280, 900, "light"),
         ("compare", "compare.html", 1280, 1120, "light"),
         ("phone-dark", f"report.html#{opened}", 390, 844, "dark"),
     )
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox"] if os.geteuid() == 0 else [])
+    with pages.open_chromium() as browser:
         for name, address, width, height, scheme in shots:
-            page = browser.new_page(
-                viewport={"width": width, "height": height},
-                color_scheme="dark" if scheme == "dark" else "light",
-                reduced_motion="reduce",
-            )
-            page.goto(f"{root.as_uri()}/{address}")
-            page.locator("html[data-ready]").wait_for()
+            url = f"{root.as_uri()}/{address}"
+            reader = pages.Reader(browser, url, width=width, height=height, color_scheme=scheme)
             if opened in address:
-                page.locator("dialog .talk").wait_for()
-            page.screenshot(path=str(PICTURES / f"{name}.png"))
-            print(f"{PICTURES / name}.png")
-            page.close()
-        browser.close()
+                reader.page.locator("dialog .talk").wait_for()
+            pages.picture(reader.page, name, out)
+            print(out / f"{name}.png")
+            reader.done()
 
 
 if __name__ == "__main__":

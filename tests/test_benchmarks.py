@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 import torch
+from page_parts import ARTEFACTS, NO_BROWSER, chromium_path
+from services import skip_or_fail
 from torch.utils.flop_counter import FlopCounterMode
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
@@ -113,3 +115,27 @@ def test_the_benchmark_of_backends_holds_each_budget(monkeypatch: pytest.MonkeyP
         assert missed == f"{name}: a write takes 3.1 ms of CPU; the budget is 3"
     [missed] = backends.over_budget({"kinds": {**fine, "docker-new": {**row, "reset_ms": 600.0, "first_ms": 401.0}}})
     assert missed == "docker-new: reset and first call take 1001 ms; the budget is 1000"
+
+
+def test_the_pictures_of_the_readme_are_taken_anew_and_kept() -> None:
+    """Of smaller campaigns: what the pages look like today lies beside what the README shows."""
+    skip_or_fail("" if chromium_path() else NO_BROWSER)
+    out = ARTEFACTS / "readme"
+    done = run("pictures.py", "--tasks", "6", "--attempts", "2", "--out", str(out))
+    assert done.returncode == 0, done.stderr[-2000:]
+    kept = BENCHMARKS.parent / "docs" / "pictures"
+    names = sorted(path.name for path in kept.iterdir())
+    assert done.stdout.split() == [
+        str(out / name) for name in ("report.png", "episode.png", "compare.png", "phone-dark.png")
+    ]
+    assert sorted(Path(line).name for line in done.stdout.split()) == names
+    assert [_size(out / name) for name in names] == [_size(kept / name) for name in names]
+    readme = (BENCHMARKS.parent / "README.md").read_text("utf-8")
+    assert all(f"docs/pictures/{name}" in readme for name in ("report.png", "episode.png"))
+
+
+def _size(picture: Path) -> tuple[int, int]:
+    """Width and height of a PNG, as its header says."""
+    head = picture.read_bytes()[:24]
+    assert head.startswith(b"\x89PNG\r\n\x1a\n"), f"{picture} is no PNG"
+    return int.from_bytes(head[16:20]), int.from_bytes(head[20:24])

@@ -421,10 +421,15 @@ def test_demo(tbx_json: Callable[..., Any], tbx: Callable[..., Any], tmp_path: P
     assert reached["idle"] == reached["talker"] == reached["random"] == 0
     folder = Path(report["folder"])
     assert folder == tmp_path / "1"
+    assert report["report"] == str(folder / "report.html") and (folder / "report.html").is_file()
     assert len(list((folder / "transcripts").iterdir())) == 5
     assert json.loads((folder / "agents.json").read_text())["agents"] == report["agents"]
     code, out, _ = tbx("demo", "--no-train", "--out", str(tmp_path))
     assert code == 0 and (tmp_path / "2" / "agents.json").exists()
+    page = tmp_path / "2" / "report.html"
+    assert "".join(out.split()).endswith(str(page.resolve())) and "Evaluation: " in page.read_text("utf-8"), (
+        "it ends with a page"
+    )
     for words in (
         "customer: ",
         "agent: ",

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from attempt_rows import attempt_row, campaign, counted
+from page_parts import tables_of
 from test_summary import BASE, TRAINED, successes
 
 from tb_envs.cli import main
@@ -180,3 +181,37 @@ def test_the_page_of_two_real_campaigns(tmp_path: Path, capsys: pytest.CaptureFi
     page.write_text("my notes")
     assert main(["compare", str(tmp_path / "idle"), str(tmp_path / "reference"), "--html", str(page)]) == 2
     assert page.read_text() == "my notes"
+
+
+def test_floor_and_ceiling_stand_beside_every_score(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for agent in ("obedient", "random"):
+        words = ["eval", "--agent", agent, "--attempts", "2", "--out", str(tmp_path / agent)]
+        assert main([*words, "--tasks", "hotel/*/0", "library/*/0"]) == 0
+        assert "at these tasks the floor (idle) is 0.0 %, the ceiling (reference) 100.0 %" in capsys.readouterr().out
+    folders = [str(tmp_path / agent) for agent in ("obedient", "random")]
+    report, compared = tmp_path / "report.html", tmp_path / "compared.html"
+    assert main(["report", *folders, "--out", str(report)]) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert out[0].split()[-2:] == ["floor", "ceiling"]
+    assert [line.split()[-4:] for line in out[2:4]] == [["0.0", "%", "100.0", "%"]] * 2
+    assert main(["compare", *folders, "--html", str(compared), "--all"]) == 0
+    out = capsys.readouterr().out
+    assert all(len(line) <= 80 for line in out.splitlines() if not line.startswith("report: "))
+    assert ["floor", "(idle)", *["0.0", "%"] * 2] in [line.split()[:6] for line in out.splitlines()]
+    assert ["ceiling", "(reference)", *["100.0", "%"] * 2] in [line.split()[:6] for line in out.splitlines()]
+    parts = [line for line in out.splitlines() if line.startswith(("hotel ", "library ", "approval "))]
+    assert len(parts) == 3 and all(line.split()[2] == "0–100" for line in parts)
+
+    for page in (report, compared):
+        for head, *rows in filter(None, (rows for _, rows in tables_of(page))):
+            if any("pass@1" in title for title in head):
+                assert head[-2:] == ["floor", "ceiling"], head
+                assert all(row[-2:] == ["0.0 %", "100.0 %"] for row in rows), rows
+            elif any(row[0].startswith("pass@1") for row in rows):
+                named = {row[0].split()[0]: row[1:3] for row in rows}
+                assert (named["floor"], named["ceiling"]) == (["0.0 %"] * 2, ["100.0 %"] * 2)
+    firsts = [rows[0] for _, rows in tables_of(compared) if rows]
+    assert sum(head[-2:] == ["floor", "ceiling"] for head in firsts) >= 8, "parts of each run, and of the comparison"

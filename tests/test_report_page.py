@@ -6,9 +6,7 @@ they fail. Pictures go to $CI_ARTEFACTS, or to build/artefacts.
 
 from __future__ import annotations
 
-import base64
 import json
-import os
 import random
 import re
 import shutil
@@ -18,16 +16,14 @@ import sys
 import threading
 import urllib.error
 import urllib.request
-import zlib
 from collections import Counter
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from campaign_parts import UnevenPlayer, dev_tasks, make_campaign, rows_of
-from services import skip_or_fail
+from page_parts import ARTEFACTS, Reader, Tags, open_chromium, picture
 
 from tb_envs.cli import main as tbx
 from tb_envs.cli.compare import compare_folders
@@ -38,7 +34,6 @@ from tb_envs.evaluation.report.markup import percent
 from tb_envs.evaluation.view import Live, make_server
 from tb_envs.registration import load_domain
 
-ARTEFACTS = Path(os.environ.get("CI_ARTEFACTS") or Path(__file__).parent.parent / "build" / "artefacts")
 HOSTILE = (
     "</script></textarea><script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>"
     "<svg/onload=window.hacked=1> &lt;b&gt; {{7*7}} ${7*7} \u2028\u202e ]]> <!-- "
@@ -109,31 +104,6 @@ def _poison(folder: Path) -> None:
 
 
 # -- what is in the file
-
-
-class Tags(HTMLParser):
-    """Tags and data blocks of a page."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.blocks: dict[str, Any] = {}
-        self._open: list[tuple[str, str]] = []
-        self.feed(text)
-        self.close()
-        assert not self._open, f"left open: {self._open}"
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        if tag not in ("meta", "br"):
-            self._open.append((tag, dict(attrs).get("id") or ""))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self._open.pop()[0] == tag
-
-    def handle_data(self, data: str) -> None:
-        if self._open and self._open[-1][0] == "script" and self._open[-1][1]:
-            self.blocks[self._open[-1][1]] = json.loads(zlib.decompress(base64.b64decode(data)))
 
 
 def test_every_attempt_is_in_the_file_whole(reports: Reports) -> None:
@@ -279,54 +249,16 @@ def test_a_band_ends_where_a_number_is_missing() -> None:
 
 @pytest.fixture(scope="module")
 def chromium(reports: Reports) -> Iterator[Any]:
-    """A browser; the test fails or is skipped, by the environment, if there is none."""
-    from playwright.sync_api import sync_playwright
-
-    found = shutil.which("chromium") or shutil.which("chromium-browser")
-    skip_or_fail("" if found else "no browser: it needs Debian's package chromium")
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox"] if os.geteuid() == 0 else [])
+    """A browser, after the campaigns were made: its driver takes the thread's event loop."""
+    with open_chromium() as browser:
         yield browser
-        browser.close()
-
-
-class Reader:
-    """A visitor of a page, who notes every complaint of the browser."""
-
-    def __init__(self, browser: Any, url: str | Path, *, width: int = 1320, height: int = 900, **options: Any) -> None:
-        self.problems: list[str] = []
-        context = browser.new_context(viewport={"width": width, "height": height}, reduced_motion="reduce", **options)
-        self.page = context.new_page()
-        self.page.on("console", lambda message: self.problems.append(message.text))
-        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
-        self.page.on("request", self._requested)
-        self.page.goto(url.as_uri() if isinstance(url, Path) else url)
-        self.page.locator("html[data-ready]").wait_for()
-
-    def _requested(self, request: Any) -> None:
-        if not request.url.startswith(("file:", "http://127.0.0.1:", "data:")):
-            self.problems.append(f"asked for {request.url}")
-
-    def names(self) -> list[str]:
-        """The tasks on the list's page."""
-        return self.page.locator("#list td.name").all_inner_texts()
-
-    def done(self) -> None:
-        """Leave; nothing may have been complained about."""
-        assert not self.problems
-        self.page.context.close()
-
-
-def _picture(page: Any, name: str) -> None:
-    ARTEFACTS.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=str(ARTEFACTS / f"{name}.png"))
 
 
 def test_filter_open_read_and_go_on_by_keyboard(chromium: Any, reports: Reports) -> None:
     rows = rows_of(reports.after)
     reader = Reader(chromium, reports.one)
     page = reader.page
-    _picture(page, "report")
+    picture(page, "report")
     assert page.locator("#found").inner_text() == f"1–50 of {len(rows)} attempts"
     page.get_by_role("button", name="Next →").first.click()
     assert page.locator("#list tbody tr").count() == len(rows) - 50
@@ -349,7 +281,7 @@ def test_filter_open_read_and_go_on_by_keyboard(chromium: Any, reports: Reports)
     dialog = page.get_by_role("dialog")
     dialog.locator(".talk").wait_for()
     assert page.url.endswith(f"#{changed['task_id']}/{changed['attempt']}")
-    _picture(page, "episode")
+    picture(page, "episode")
     talk = dialog.locator(".talk").inner_text()
     for message in changed["messages"]:
         if message["role"] == "user" or (message["role"] == "assistant" and not message.get("tool_calls")):
@@ -431,7 +363,7 @@ def test_a_phone_in_light_and_dark(chromium: Any, reports: Reports, scheme: str)
     assert _brightness(page) > 0.8
     page.get_by_role("button", name="Theme").click()
     assert _brightness(page) < 0.2
-    _picture(page, f"phone-{scheme}")
+    picture(page, f"phone-{scheme}")
     page.locator("#list td.name a").first.tap()
     page.get_by_role("dialog").locator(".talk").wait_for()
     assert page.evaluate(width) <= 390
@@ -515,7 +447,7 @@ def test_a_comparison_leads_to_the_episodes_on_both_sides(chromium: Any, reports
     task = next(one for one in found["per_task"] if one["difference"] > 0)
     reader = Reader(chromium, reports.compared)
     page = reader.page
-    _picture(page, "comparison")
+    picture(page, "comparison")
     assert "Comparison: before → after" in page.get_by_role("heading", level=1).inner_text()
     first = found["headline"]["pass_at_1"]["difference"]
     row = page.locator("#comparison ~ .wide").first.locator("tr", has_text="pass@1").first.inner_text()

@@ -443,7 +443,9 @@ def test_evaluate_goes_on_where_it_was_killed_and_the_report_pairs_it(
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["report", "nothing"], "nothing holds no run (no log.jsonl)"),
+        (["report", "nothing"], "nothing does not exist; name the folder of a campaign"),
+        (["report", "run", "a.jsonl"], "a.jsonl does not exist"),
+        (["report", "notes.txt"], "notes.txt has no campaign.json beside it"),
         (["report"], "required: RUN"),
         (["report", "run", "--out", "notes.txt"], "notes.txt is no report; name another file"),
         (["report", "run", "--out", "run"], "is a folder"),

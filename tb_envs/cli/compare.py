@@ -13,7 +13,8 @@ from tb_envs.cli.parser import Parser, whole
 from tb_envs.cli.screen import NOTHING, Screen, count_of, percent, print_json, screen, shown, table
 from tb_envs.errors import UsageError
 from tb_envs.evaluation.compare import compare
-from tb_envs.evaluation.manifest import FILE, read_manifest
+from tb_envs.evaluation.manifest import read_manifest
+from tb_envs.evaluation.named import named
 from tb_envs.evaluation.rows import read_rows
 
 LISTED = 10
@@ -49,46 +50,54 @@ def _parser() -> Parser:
 
 
 def compare_folders(a: Path, b: Path, *, seed: int = 0, draws: int = 2000) -> dict[str, Any]:
-    """`compare` of two campaigns on disk, called by the names of their folders.
+    """`compare` of two campaigns on disk, called by their names.
+
+    Args:
+        a: the first one's folder, or a file of its attempts.
+        b: the second one's.
+        seed: of the bootstrap.
+        draws: of the bootstrap.
 
     Raises:
         UsageError: one of them is no campaign, both are the same one, or they have no task in common.
     """
-    if a.resolve() == b.resolve():
+    if named(a).file.resolve() == named(b).file.resolve():
         raise UsageError(f"{a} and {b} are the same campaign; name two")
     rows = (read_rows(a), read_rows(b))
+    settings = (_settings(a), _settings(b))
     return compare(
         rows[0].every(),
         rows[1].every(),
         names=_names(a, b),
-        settings=(_settings(a), _settings(b)),
+        settings=settings,
+        knobs=settings[0].get("knobs"),  # tasks that are the same on both sides were played with the same ones
         seed=seed,
         draws=draws,
     )
 
 
 def _names(a: Path, b: Path) -> tuple[str, str]:
-    """The folders' names; where they are alike, the paths as they were given."""
-    one, other = a.resolve().name, b.resolve().name
+    """What the two are called; where that is alike, the paths as they were given."""
+    one, other = named(a).name, named(b).name
     return (one, other) if one != other else (str(a), str(b))
 
 
-def _settings(folder: Path) -> dict[str, Any]:
+def _settings(path: Path) -> dict[str, Any]:
     """A campaign's settings; its tasks and what was left out as numbers, since those are told apart."""
-    folder = folder if folder.is_dir() else folder.parent
-    if not (folder / FILE).is_file():
+    campaign = named(path)
+    if not campaign.is_campaign:
         return {}
-    manifest = read_manifest(folder)
+    manifest = read_manifest(campaign.folder)
     return {**manifest, "tasks": len(manifest["tasks"]), "excluded": len(manifest.get("excluded", {}))}
 
 
 def _save(out: Path, folders: Sequence[Path], found: Mapping[str, Any]) -> None:
     """The report on both campaigns, what changed first."""
     from tb_envs.cli.report import save
-    from tb_envs.evaluation.report.campaigns import Campaign, folder_of
+    from tb_envs.evaluation.report.campaigns import Campaign
     from tb_envs.evaluation.report.page import write
 
-    save(out, write([Campaign(folder_of(folder)) for folder in folders], compared=found))
+    save(out, write([Campaign(folder) for folder in folders], compared=found))
 
 
 # -- printing
@@ -103,13 +112,16 @@ def _print(out: Screen, found: Mapping[str, Any], *, everything: bool) -> None:
         out.print(f"careful: {warning}")
     out.print()
     columns = ("", "A", "B", "difference", "95 % interval")
-    out.print(table(columns, [_figure(name, pair) for name, pair in _figures(found)], numbers=columns[1:]))
+    anchors = [(f"{name} ({found[name]['agent']})", *[percent(found[name]["pass_at_1"])] * 2, NOTHING, NOTHING)
+               for name in ("floor", "ceiling")]  # fmt: skip
+    out.print(table(columns, [*(_figure(name, pair) for name, pair in _figures(found)), *anchors], numbers=columns[1:]))
     _print_cost(out, found)
     for part in PARTS:
-        out.heading(f"By {part}", f"the last two: tasks that pass {found['k']} of {found['k']}")
-        columns = (part, "tasks", "A", "B", "difference", "95 % interval", "A ", "B ")
+        k = f"{found['k']} of {found['k']}"
+        out.heading(f"By {part}", f"scale: floor to ceiling, percent; last: tasks that pass {k}")
+        columns = (part, "tasks", "scale", "A", "B", "B − A [95 %]", k)
         rows = [_part(name, group) for name, group in found["by"][part].items()]
-        out.print(table(columns, rows, numbers=columns[1:]))
+        out.print(table(columns, rows, numbers=columns[1:], close=True))
     k = found["k"]
     _print_tasks(out, f"pass {k} of {k}", found["dependable"], everything)
     if k > 1:
@@ -160,9 +172,15 @@ def points(difference: float) -> str:
 
 def _part(name: str, group: Mapping[str, Any]) -> tuple[Any, ...]:
     difference, dependable = group["difference"], group["dependable"]
-    interval = f"{points(difference['low'])} … {points(difference['high'])}"
-    shares = (percent(group["a"]), percent(group["b"]), points(difference["estimate"]), interval)
-    return (name, group["tasks"], *shares, dependable["a"], dependable["b"])
+    interval = f"{points(difference['estimate'])} [{points(difference['low'])}, {points(difference['high'])}]"
+    shares = (percent(group["a"]), percent(group["b"]), interval)
+    return (name, group["tasks"], _scale(group), *shares, f"{dependable['a']}→{dependable['b']}")
+
+
+def _scale(group: Mapping[str, Any]) -> str:
+    """Floor and ceiling in whole percents."""
+    floor, ceiling = group["floor"], group["ceiling"]
+    return NOTHING if floor is None or ceiling is None else f"{100 * floor:.0f}–{100 * ceiling:.0f}"
 
 
 def _print_cost(out: Screen, found: Mapping[str, Any]) -> None:

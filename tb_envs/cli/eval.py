@@ -19,7 +19,7 @@ from tb_envs.agents import BUILT_IN
 from tb_envs.cli.campaign_bar import campaign_bar
 from tb_envs.cli.eval_options import RUNS, eval_parser, folder_name, task_ids
 from tb_envs.cli.parser import Namespace
-from tb_envs.cli.screen import Screen, count_of, percent, print_json, screen
+from tb_envs.cli.screen import Screen, between, count_of, percent, print_json, screen
 from tb_envs.errors import UsageError
 from tb_envs.evaluation.manifest import open_folder
 from tb_envs.evaluation.pacing import Breaker, CampaignStopped
@@ -175,6 +175,7 @@ def _print_report(out: Screen, report: Mapping[str, Any], kind: str) -> None:
             f"pass@{k} {_interval(headline['pass_at_k'])}, pass^{k} {_interval(headline['pass_hat_k'])}, "
             f"{k} of {k} at {headline['observed_k_of_k']['passed']} tasks"
         )
+    out.print(f"at these tasks {between(summary)}")
     cannot, rest = summary["impossible"]["with"], summary["impossible"]["without"]
     if cannot["tasks"]:
         out.print(

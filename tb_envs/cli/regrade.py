@@ -17,6 +17,7 @@ from tb_envs.cli.screen import NOTHING, Screen, count_of, print_json, progress, 
 from tb_envs.errors import UsageError
 from tb_envs.evaluation.manifest import FILE as MANIFEST
 from tb_envs.evaluation.manifest import read_manifest
+from tb_envs.evaluation.named import named
 from tb_envs.evaluation.regrade import regrade
 from tb_envs.evaluation.rows import Appender, Rows, line_of, read_rows
 from tb_envs.knobs import Knobs
@@ -122,7 +123,8 @@ def _print(out: Screen, report: Mapping[str, Any], *, everything: bool) -> None:
     out.print()
     passed = report["passed"]
     out.print(f"passed: {passed['before']} before, {passed['after']} now, of {report['regraded']}")
-    out.print(f"rows: {report['out']}")
+    shows = f"   to read them: tbx report {report['out']}" if named(Path(report["out"])).is_campaign else ""
+    out.print(f"rows: {report['out']}{shows}", soft_wrap=True)
 
 
 def _print_moved(out: Screen, one: Mapping[str, Any]) -> None:

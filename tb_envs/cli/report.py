@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,60 +16,75 @@ from tb_envs.cli.parser import Parser
 from tb_envs.cli.screen import percent, print_json, screen, table
 from tb_envs.errors import UsageError
 
-MANIFEST, ROWS, LOG = "campaign.json", "attempts.jsonl", "log.jsonl"
+MANIFEST, LOG = "campaign.json", "log.jsonl"
 """What tells a campaign's folder, and one of a training run."""
 GENERATOR = 'content="tbx report"'
+VALUES = {"--out": 1, "--compare": 2}
+"""How many words after these are no runs."""
 
 
 def main(argv: list[str]) -> int:
     """Write a report."""
-    from tb_envs.evaluation.report.campaigns import folder_of
+    from tb_envs.evaluation.named import named
 
-    words = [word if word.startswith("-") else str(folder_of(Path(word))) for word in argv]
-    if any(_is_campaign(word) for word in words) or {"-h", "--help"} & set(argv):
-        return report_campaigns(words)
-    for before, word in pairwise(("", *words)):
-        path = Path(word)
-        if before in ("--out", "--compare") or word.startswith("-"):
-            continue
-        if path.is_dir() and not (path / LOG).is_file():
+    runs = list(_runs(argv))
+    if {"-h", "--help"} & set(argv):
+        return report_campaigns(argv)
+    for path in runs:
+        if not path.exists():
             raise UsageError(
-                f"{word} holds nothing to report: no {MANIFEST} of a campaign (`tbx eval`), and no {LOG} of a training "
+                f"{path} does not exist; name the folder of a campaign (`tbx eval`) or of a training run (`tbx train`)"
+            )
+    if any(named(path).is_campaign for path in runs):
+        return report_campaigns(argv)
+    for path in runs:
+        if path.is_file():
+            raise UsageError(f"{path} has no {MANIFEST} beside it, which a report on a campaign needs")
+        if not (path / LOG).is_file():
+            raise UsageError(
+                f"{path} holds nothing to report: no {MANIFEST} of a campaign (`tbx eval`), and no {LOG} of a training "
                 "run (`tbx train`)"
             )
-        if path.name == ROWS and path.is_file():
-            raise UsageError(f"{word} has no {MANIFEST} beside it, which a report on a campaign needs")
     from tb_trainer.report.command import main as report
 
-    return report(words)
+    return report(argv)
 
 
-def _is_campaign(word: str) -> bool:
-    from tb_envs.evaluation.report.campaigns import is_campaign
-
-    return not word.startswith("-") and is_campaign(Path(word))
+def _runs(argv: Iterable[str]) -> Iterator[Path]:
+    """What is to be reported, of the words of a command line."""
+    skip = 0
+    for word in argv:
+        if skip:
+            skip -= 1
+        elif word.startswith("-"):
+            skip = VALUES.get(word, 0)
+        else:
+            yield Path(word)
 
 
 def report_campaigns(argv: Sequence[str]) -> int:
     """Read campaigns and write what they show."""
-    from tb_envs.evaluation.report.campaigns import Campaign, names_of
+    from tb_envs.evaluation.named import named
+    from tb_envs.evaluation.report.campaigns import names_of, open_campaigns
     from tb_envs.evaluation.report.page import write
 
     parser = Parser(
         "report",
         "Show what campaigns (`tbx eval`) or training runs (`tbx train`) did, as one HTML file that needs no network.",
-        epilog=f"A campaign's folder holds {MANIFEST}, a training run's {LOG}; the two are reported apart. Of training "
+        epilog=f"A campaign's folder holds {MANIFEST}, a training run's {LOG}; the two are reported apart. A file of "
+        "attempts in a campaign's folder, as `tbx regrade` writes, is reported with its own verdicts. Of training "
         "runs, --compare BEFORE.jsonl AFTER.jsonl pairs two files of `tbx evaluate`.",
     )
     parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="folders of either; several: side by side")
-    parser.add_argument("--out", type=Path, metavar="FILE.html", help="default: report.html in the only RUN, or here")
+    where = "default: report.html in the only RUN, or here; of a file of attempts, beside it"
+    parser.add_argument("--out", type=Path, metavar="FILE.html", help=where)
     parser.json_option()
     args = parser.read(list(argv))
-    strange = [str(path) for path in args.runs if not _is_campaign(str(path))]
+    strange = [str(path) for path in args.runs if not named(path).is_campaign]
     if strange:
         raise UsageError(f"{', '.join(strange)} is no campaign of `tbx eval`, the others are; report them apart")
-    campaigns = [Campaign(path) for path in dict.fromkeys(args.runs)]
-    out: Path = args.out or (campaigns[0].folder if len(campaigns) == 1 else Path()) / "report.html"
+    campaigns = open_campaigns(args.runs)
+    out: Path = args.out or (campaigns[0].page if len(campaigns) == 1 else Path("report.html"))
     save(out, write(campaigns))
     _say(args, out, dict(zip(names_of(campaigns), campaigns, strict=True)))
     return 0
@@ -107,17 +121,17 @@ def save(out: Path, pieces: Iterable[str]) -> None:
 def _say(args: Any, out: Path, campaigns: Mapping[str, Any]) -> None:
     found = {name: campaign.summary() for name, campaign in campaigns.items()}
     if args.json:
-        print_json({"out": str(out), "runs": [{"run": str(campaigns[name].folder), "name": name, "summary": summary}
+        print_json({"out": str(out), "runs": [{"run": str(campaigns[name].named.path), "name": name, "summary": summary}
                                               for name, summary in found.items()]})  # fmt: skip
         return
     console = screen()
     rows = [
-        (name, one["counted"], one["system_errors"], _interval(one["headline"]["pass_at_1"]))
+        (name, one["counted"], one["system_errors"], _interval(one["headline"]["pass_at_1"]),
+         *(percent(one[anchor]["pass_at_1"]) for anchor in ("floor", "ceiling")))
         for name, one in found.items()
-    ]
-    console.print(
-        table(("run", "attempts", "system errors", "pass@1 [95 %]"), rows, numbers=("attempts", "system errors"))
-    )
+    ]  # fmt: skip
+    titles = ("run", "attempts", "system errors", "pass@1 [95 %]", "floor", "ceiling")
+    console.print(table(titles, rows, numbers=("attempts", "system errors", "floor", "ceiling"), close=True))
     console.print(f"report: {out}", soft_wrap=True)
 
 

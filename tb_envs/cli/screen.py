@@ -69,10 +69,25 @@ def print_json(value: Mapping[str, Any]) -> None:
     print(json.dumps(value, indent=2, default=str))
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, numbers: Iterable[str] = ()) -> Table:
-    """A plain table; the columns in `numbers` are set to the right, the first column never folds."""
-    right = set(numbers)
-    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
+def between(found: Mapping[str, Any]) -> str:
+    """What the idle and the reference agent score, as of a summary or a comparison: what every score lies between."""
+    floor, ceiling = (percent(found[name]["pass_at_1"]) for name in ("floor", "ceiling"))
+    return f"the floor (idle) is {floor}, the ceiling (reference) {ceiling}"
+
+
+def table(
+    columns: Sequence[str], rows: Iterable[Sequence[Any]], *, numbers: Iterable[str] = (), close: bool = False
+) -> Table:
+    """A plain table; the columns in `numbers` are set to the right, the first column never folds.
+
+    Args:
+        columns: their titles.
+        rows: their cells.
+        numbers: titles of columns of numbers.
+        close: whether columns stand closer, for tables of many.
+    """
+    right, gap = set(numbers), GAP - close
+    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, gap, 0, 0), header_style="bold")
     for place, name in enumerate(columns):
         made.add_column(
             name, justify="right" if name in right else "left", no_wrap=place == 0 or name in right, overflow="fold"

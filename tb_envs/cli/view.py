@@ -13,25 +13,27 @@ from tb_envs.errors import UsageError
 
 def main(argv: list[str]) -> int:
     """Serve the page until interrupted."""
-    from tb_envs.evaluation.report.campaigns import Campaign, folder_of
+    from tb_envs.evaluation.report.campaigns import open_campaigns
     from tb_envs.evaluation.view import LOOPBACK, POLL, Live, make_server
 
     parser = Parser("view", "Watch a campaign in the browser while it goes on; the page keeps itself up to date.")
-    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="folders of `tbx eval`")
+    parser.add_argument(
+        "runs", nargs="+", type=Path, metavar="RUN", help="folders of `tbx eval`, or files of attempts in them"
+    )
     parser.add_argument("--port", type=whole(0), default=0, metavar="N", help="default: any that is free")
     parser.add_argument(
         "--host", default="127.0.0.1", metavar="ADDRESS", help="default: 127.0.0.1, which only this machine reaches"
     )
     parser.json_option()
     args = parser.read(argv)
-    campaigns = [Campaign(path) for path in dict.fromkeys(map(folder_of, args.runs))]
+    campaigns = open_campaigns(args.runs)
     try:
         server = make_server(Live(campaigns, POLL), args.host, args.port)
     except (OSError, OverflowError) as error:
         raise UsageError(f"cannot listen on {args.host} port {args.port}: {error}") from None
     url = f"http://{args.host}:{server.server_address[1]}/"
     if args.json:
-        print(json.dumps({"url": url, "runs": [str(campaign.folder) for campaign in campaigns]}), flush=True)
+        print(json.dumps({"url": url, "runs": [str(campaign.named.path) for campaign in campaigns]}), flush=True)
     else:
         console = screen()
         console.print(f"{url}   (Ctrl-C ends it)", soft_wrap=True)

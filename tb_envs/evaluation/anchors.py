@@ -41,6 +41,18 @@ def anchor(task_id: str, task_hash: str, knobs: Knobs = NONE) -> Anchor:
         return Anchor(None, None, "unknown", str(error))
 
 
+def of_tasks(tasks: Iterable[tuple[str, str]], knobs: Knobs = NONE, asked: bool = True) -> list[Anchor]:
+    """An anchor for each task.
+
+    Args:
+        tasks: id and content hash of each.
+        knobs: what they were played with.
+        asked: if not, all are unknown, and no task is played.
+    """
+    nothing = Anchor(None, None, "unknown", "not asked for")
+    return [anchor(task_id, task_hash, knobs) if asked else nothing for task_id, task_hash in tasks]
+
+
 def score(anchors: Iterable[Anchor], agent: str) -> float | None:
     """The mean score of one of the two agents over tasks where it is known; None where it is for none.
 

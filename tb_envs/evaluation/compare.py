@@ -22,7 +22,10 @@ that the tasks' own difficulty cancels out. Names of figures are those of `tb_en
                  pass_at_1_all is over all tasks that both have, `uncounted` ones included
     curves       {"pass_at_k", "pass_hat_k", "observed_k_of_k", "breadth": [pair]}
     by           {"domain", "family", "trap", "reference_length", "split", "cell": {name: {"tasks", "a", "b": pass@1,
-                 "difference": interval, "dependable", "breadth": {"tasks", "a", "b", "gained", "lost": numbers}}}}
+                 "difference": interval, "dependable", "breadth": {"tasks", "a", "b", "gained", "lost": numbers},
+                 "floor", "ceiling": number or null}}}
+    floor, ceiling    what the idle and the reference agent score at the paired tasks, which are the same on both sides;
+                 keys as of `tb_envs.evaluation.summary`
     dependable   {"k", "tasks", "a", "b": numbers of tasks that pass all of their first k attempts, "gained",
                  "lost": [moved]}
     breadth      likewise for tasks with at least one success in the first k attempts
@@ -40,12 +43,13 @@ from typing import Any, cast
 import numpy as np
 
 from tb_envs.errors import UsageError
-from tb_envs.evaluation import spending
+from tb_envs.evaluation import anchors, spending
 from tb_envs.evaluation.counts import CURVES, Counts, Mask, Resampling, points
 from tb_envs.evaluation.dimensions import DIMENSIONS, members
 from tb_envs.evaluation.metrics.bootstrap import Values
 from tb_envs.evaluation.summary import IMPOSSIBLE
 from tb_envs.evaluation.tally import Tally, TaskTally
+from tb_envs.knobs import Knobs
 
 SIDES = ("a", "b")
 UNLIKE = {
@@ -63,6 +67,8 @@ def compare(
     seed: int = 0,
     draws: int = 2000,
     level: float = 0.95,
+    knobs: Knobs | Mapping[str, Any] | None = None,
+    anchored: bool = True,
 ) -> dict[str, Any]:
     """What changed from one campaign to another; the module lists the keys.
 
@@ -74,18 +80,21 @@ def compare(
         seed: of the bootstrap.
         draws: of the bootstrap.
         level: the intervals' coverage.
+        knobs: what the tasks were played with; only for the floor and the ceiling.
+        anchored: whether to say floor and ceiling, which may have to play tasks; if not, they are unknown.
 
     Raises:
         UsageError: the two have no task in common that can be compared, or a row is no row.
     """
     sides = (Tally.of(rows_a), Tally.of(rows_b))
-    return _Comparison(sides, Resampling(seed, draws, level)).to_json(names, settings or ({}, {}))
+    comparison = _Comparison(sides, Resampling(seed, draws, level), Knobs.of(knobs), anchored)
+    return comparison.to_json(names, settings or ({}, {}))
 
 
 class _Comparison:
     """Two tallies, and the tasks that both have."""
 
-    def __init__(self, sides: tuple[Tally, Tally], resampling: Resampling) -> None:
+    def __init__(self, sides: tuple[Tally, Tally], resampling: Resampling, knobs: Knobs, anchored: bool) -> None:
         self.sides = sides
         self.resampling = resampling
         a, b = (side.tasks for side in sides)
@@ -105,6 +114,7 @@ class _Comparison:
         self.counts = (Counts.of(self.tasks), Counts.of(self.others))
         self.n = np.minimum(self.counts[0].n, self.counts[1].n)
         self.k = Counts.headline_of(self.n)
+        self.anchors = anchors.of_tasks(((task.task_id, task.task_hash) for task in self.tasks), knobs, anchored)
 
     def to_json(self, names: tuple[str, str], settings: tuple[Mapping[str, Any], Mapping[str, Any]]) -> dict[str, Any]:
         a, b = (side.tasks for side in self.sides)
@@ -140,6 +150,8 @@ class _Comparison:
             },
             "dependable": self._tasks("observed_k_of_k"),
             "breadth": self._tasks("breadth"),
+            "floor": anchors.summary(self.anchors, anchors.FLOOR),
+            "ceiling": anchors.summary(self.anchors, anchors.CEILING),
             "per_task": self._moved(range(len(self.paired))),
         }
 
@@ -169,6 +181,7 @@ class _Comparison:
     def _part(self, chosen: Mask) -> dict[str, Any]:
         a, b = (one.part(chosen) for one in self.counts)
         before, after = a.c / a.n, b.c / b.n
+        anchored = [self.anchors[place] for place in np.flatnonzero(chosen).tolist()]
         return {
             "tasks": int(chosen.sum()),
             "a": float(before.mean()),
@@ -176,6 +189,8 @@ class _Comparison:
             "difference": self.resampling.interval(after - before),
             "dependable": self._numbers("observed_k_of_k", chosen),
             "breadth": self._numbers("breadth", chosen),
+            "floor": anchors.score(anchored, anchors.FLOOR),
+            "ceiling": anchors.score(anchored, anchors.CEILING),
         }
 
     # -- tasks

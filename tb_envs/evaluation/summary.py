@@ -138,12 +138,7 @@ class _Summary:
         self.counts = Counts.of(self.tasks)
         self.impossible = self._mask(lambda task: IMPOSSIBLE in task.traps)
         self.k = self.counts.headline_k()
-        self.anchors = [
-            anchors.anchor(task.task_id, task.task_hash, knobs)
-            if anchored
-            else anchors.Anchor(None, None, "unknown", "not asked for")
-            for task in self.tasks
-        ]
+        self.anchors = anchors.of_tasks(((task.task_id, task.task_hash) for task in self.tasks), knobs, anchored)
 
     def to_json(self, planned: int | None, excluded: Mapping[str, int]) -> dict[str, Any]:
         counts, tally = self.counts, self.tally

@@ -1,14 +1,15 @@
 """A campaign's folder as the report sees it: its manifest, and its attempts without their talk.
 
 The talk of an attempt is read when it is asked for, from its place in the file, so that a campaign of any length is
-shown in little memory. A folder that still grows can be read again; only new rows are parsed. Refuses folders without
-a manifest.
+shown in little memory. A folder that still grows can be read again; only new rows are parsed. Another file of the same
+attempts in the folder (what ``tbx regrade`` writes) is read in place of the campaign's own where it is named. Refuses
+rows without a manifest beside them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,9 +17,10 @@ from typing import Any, NamedTuple
 from tb_envs.errors import DomainError, UsageError
 from tb_envs.evaluation.manifest import FILE as MANIFEST
 from tb_envs.evaluation.manifest import HELD, read_manifest
+from tb_envs.evaluation.named import named
 from tb_envs.evaluation.report.episodes import LARGE, Shown, episode_of
 from tb_envs.evaluation.report.reasons import Reason, reason_of
-from tb_envs.evaluation.rows import FILE, Key, Place, Rows, read_at
+from tb_envs.evaluation.rows import Key, Place, Rows, read_at
 from tb_envs.evaluation.summary import summarize
 
 
@@ -44,15 +46,19 @@ class Campaign:
     """One run of ``tbx eval``.
 
     Args:
-        folder: its folder.
+        path: its folder, or a file of its attempts in that folder.
 
     Raises:
-        UsageError: the folder holds no campaign, or its manifest cannot be read.
+        UsageError: there is no campaign, or its manifest cannot be read.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.manifest = read_manifest(folder, HELD)
+    def __init__(self, path: Path) -> None:
+        self.named = named(path)
+        if not path.exists():
+            raise UsageError(f"{path} does not exist; name a campaign's folder, or a file of attempts in it")
+        if path.is_file() and not self.named.is_campaign:
+            raise UsageError(f"{path} has no {MANIFEST} beside it, which a report on a campaign needs")
+        self.manifest = read_manifest(self.folder, HELD)
         self.attempts: dict[Key, Attempt] = {}
         self._replaced: list[dict[str, Any]] = []
         self._size = -1
@@ -60,8 +66,23 @@ class Campaign:
 
     @property
     def name(self) -> str:
-        """Of the folder."""
-        return self.folder.resolve().name
+        """Of the folder; with the file's where that is not the campaign's own."""
+        return self.named.name
+
+    @property
+    def folder(self) -> Path:
+        """Where the manifest is."""
+        return self.named.folder
+
+    @property
+    def file(self) -> Path:
+        """Where the attempts are."""
+        return self.named.file
+
+    @property
+    def page(self) -> Path:
+        """Where the report on it alone is put unless something else is said."""
+        return self.folder / "report.html" if self.named.own else self.file.with_suffix(".html")
 
     def read(self) -> Iterator[tuple[Attempt, dict[str, Any]]]:
         """Parse what is new, in the order of tasks and attempts, and give each attempt with its whole row.
@@ -72,7 +93,7 @@ class Campaign:
         Raises:
             UsageError: a line is no row, or the file has lost attempts that were read before.
         """
-        path = self.folder / FILE
+        path = self.file
         size = path.stat().st_size if path.is_file() else 0
         if self.attempts and size == 0:
             raise UsageError(f"{path} was {'emptied' if path.is_file() else 'removed'}; what was read before is shown")
@@ -94,10 +115,10 @@ class Campaign:
 
     def episode(self, attempt: Attempt) -> Shown:
         """All there is to read of an attempt."""
-        with (self.folder / FILE).open("rb") as file:
-            row = read_at(file, attempt.place, self.folder / FILE)
+        with self.file.open("rb") as file:
+            row = read_at(file, attempt.place, self.file)
             if (row["task_id"], row["attempt"]) != attempt.key:
-                raise UsageError(f"{self.folder / FILE} was changed since it was read; start again to see what it says")
+                raise UsageError(f"{self.file} was changed since it was read; start again to see what it says")
         return episode_of(row, columns_of(row["domain"]))
 
     @property
@@ -147,14 +168,9 @@ class Run(NamedTuple):
     summary: Mapping[str, Any]
 
 
-def is_campaign(path: Path) -> bool:
-    """Whether a folder was made by ``tbx eval``."""
-    return (path / MANIFEST).is_file()
-
-
-def folder_of(path: Path) -> Path:
-    """A campaign's folder where its file of attempts is named; anything else as it is."""
-    return path.parent if path.name == FILE and is_campaign(path.parent) else path
+def open_campaigns(paths: Iterable[Path]) -> list[Campaign]:
+    """Campaigns in the order they are named, each once, also where its folder and its own file are named."""
+    return [Campaign(path) for path in dict.fromkeys(named(path).path for path in paths)]
 
 
 def names_of(campaigns: Sequence[Campaign]) -> list[str]:

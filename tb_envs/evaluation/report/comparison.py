@@ -67,6 +67,9 @@ def _headline(found: Mapping[str, Any], a: str, b: str) -> Html:
                 whole(pair["tasks"]),
             )
         )
+    for anchor in ("floor", "ceiling"):
+        score = percent(found[anchor]["pass_at_1"])
+        rows.append((f"{anchor} ({found[anchor]['agent']})", score, score, "", whole(found[anchor]["tasks"])))
     return table(("", a, b, "difference, points [95 %]", "tasks"), rows)
 
 
@@ -146,10 +149,22 @@ def _part(groups: Mapping[str, Mapping[str, Any]], a: str, b: str) -> Html:
             percent(one["b"]),
             points(one["difference"]),
             f"+{one['dependable']['gained']} −{one['dependable']['lost']}",
+            percent(one["floor"]),
+            percent(one["ceiling"]),
         )
         for name, one in groups.items()
     )
-    return table(("", "tasks", f"pass@1, {a}", b, "difference, points [95 %]", "dependable gained, lost"), rows)
+    titles = (
+        "",
+        "tasks",
+        f"pass@1, {a}",
+        b,
+        "difference, points [95 %]",
+        "dependable gained, lost",
+        "floor",
+        "ceiling",
+    )
+    return table(titles, rows)
 
 
 def _cost(found: Mapping[str, Any], a: str, b: str) -> Html:

@@ -103,9 +103,16 @@ def _side_by_side(runs: Sequence[Run], dimension: str, names: Sequence[str]) -> 
             _name(dimension, name),
             whole(tasks),
             *(estimate(group["pass_at_1"]) if group else NOTHING for group in groups),
+            *(_each([group[anchor] for group in groups if group]) for anchor in ("floor", "ceiling")),
         )
 
-    return table(("", "tasks", *(run.name for run in runs)), (row(name) for name in names))
+    titles = ("", "tasks", *(f"pass@1, {run.name}" for run in runs), "floor", "ceiling")
+    return table(titles, (row(name) for name in names))
+
+
+def _each(shares: Sequence[float | None]) -> str:
+    """One share where the runs agree, as they do at the same tasks; else each of them."""
+    return " / ".join(dict.fromkeys(map(percent, shares)))
 
 
 def _name(dimension: str, name: str) -> Any:
