@@ -13,6 +13,8 @@ from typing import Any, NamedTuple, cast
 
 MAX_CALLS = 32
 """Tool calls in one turn at most."""
+MAX_DEPTH = 64
+"""Lists and objects inside each other in the arguments of a call at most."""
 
 HOW = (
     'Write plain text to speak to the customer, or one JSON object to call tools: {"content": null, "tool_calls": '
@@ -173,6 +175,8 @@ def _parse_call(item: Any, place: int) -> ToolCall | str:
         arguments = {}
     if not problem and not isinstance(arguments, dict):
         problem = f"`arguments` must be a JSON object, not {type(arguments).__name__}."
+    if not problem and _is_deep(arguments):
+        problem = f"`arguments` is nested too deeply; at most {MAX_DEPTH} levels."
     if problem:
         return ToolCall(key, name, {}, "{}", problem)
     checked = cast("dict[str, Any]", arguments)
@@ -181,6 +185,19 @@ def _parse_call(item: Any, place: int) -> ToolCall | str:
         checked = _loads(_clean(json.dumps(checked, ensure_ascii=False)))
         written = json.dumps(checked)
     return ToolCall(key, name, checked, written)
+
+
+def _is_deep(value: Any) -> bool:
+    """Whether lists and objects are nested deeper than anybody here has to walk: what reads a log recurses."""
+    level: list[Any] = [value]
+    for _ in range(MAX_DEPTH):
+        inner: list[Any] = []
+        for each in level:
+            inner += each.values() if isinstance(each, dict) else each
+        level = [each for each in inner if isinstance(each, list | dict)]  # pyright: ignore[reportUnknownVariableType]
+        if not level:
+            return False
+    return True
 
 
 def _wrong(problem: str) -> Turn:

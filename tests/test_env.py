@@ -7,6 +7,7 @@ import multiprocessing
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -249,6 +250,19 @@ CIRCLE["self"] = CIRCLE
 DEEP: Any = "x"
 for _ in range(5000):
     DEEP = [DEEP]
+
+
+@pytest.mark.parametrize("depth", [64, 65, *range(970, 1000, 3)])
+def test_deep_arguments_are_answered_and_kept_out_of_the_log(depth: int, tmp_path: Path) -> None:
+    """What reads a log walks into it: arguments that a parser can just read are deeper than the next reader can."""
+    env = ThinkingBoxEnv("hotel", trace_dir=str(tmp_path))
+    env.reset(options={"task_id": TASK})
+    nested = "[" * (depth - 1) + "]" * (depth - 1)  # and the object around them
+    observation, _ = talk(env, f'{{"tool_calls": [{{"name": "get_time", "arguments": {{"a": {nested}}}}}]}}')
+    assert ("nested too deeply" in observation) == (depth > 64)
+    assert talk(env, tb_envs.call("end_conversation", summary="Done."))[1]["outcome"] == "failure"
+    [trace] = tmp_path.iterdir()
+    assert json.loads(trace.read_text("utf-8"))["outcome"] == "failure"
 
 
 @pytest.mark.parametrize("odd", [b"x", object(), {1}, 10**6000, CIRCLE, DEEP, float("nan")], ids=range(7))
