@@ -5,8 +5,9 @@
 
 A scripted server in a process of its own (`tests/chat_double.py`) plays reference solutions; each of its answers takes
 half to one and a half of `--think` seconds and says how long it took. A turn is counted from the moment the agent is
-asked to the next. Prints the budget beside each figure and exits 1 if one is missed (``--no-check``). Timings need a
-quiet machine.
+asked to the next. What memory holds is what is resident without the pieces that the C allocator keeps free for the next
+request: those grow by less and less for as long as talks of all lengths come and go, and are shown apart. Prints the
+budget beside each figure and exits 1 if one is missed (``--no-check``). Timings need a quiet machine.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextvars
+import ctypes
 import gc
 import importlib
 import json
@@ -56,6 +58,28 @@ def rss_kib() -> int:
     """Resident memory of this process, in KiB."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * resource.getpagesize() // 1024
+
+
+class _Mallinfo(ctypes.Structure):
+    """`mallinfo2` of the GNU C library: see mallinfo(3)."""
+
+    _names = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost"
+    _fields_ = [(name, ctypes.c_size_t) for name in _names.split()]
+
+
+def free_kib() -> int:
+    """What the C allocator keeps free, in KiB; 0 where it does not say."""
+    try:
+        ask = ctypes.CDLL(None).mallinfo2
+    except AttributeError:
+        return 0
+    ask.restype = _Mallinfo
+    return ask().fordblks // 1024
+
+
+def slope(points: list[tuple[int, int]]) -> float:
+    """Growth per 1,000 attempts: the straight line of least squares through (attempts, KiB)."""
+    return round(1000 * statistics.linear_regression(*zip(*points, strict=True)).slope, 1)
 
 
 def tasks_of(domain: str, count: int) -> list[str]:
@@ -127,13 +151,14 @@ _plain_ask = chat.ask
 
 def measure(ids: list[str], attempts: int, *, think: float, concurrency: int, folder: Path) -> dict[str, float]:
     """One campaign against the double."""
-    memory: list[tuple[int, int]] = []
+    memory: list[tuple[int, int, int]] = []
 
     class Watched(Running):
         def add(self, row: Mapping[str, Any]) -> None:
             super().add(row)
-            if self.done % 250 == 0:
-                memory.append((self.done, rss_kib()))
+            if not think and self.done % 100 == 0:
+                gc.collect()
+                memory.append((self.done, rss_kib(), free_kib()))
 
     running = Watched(len(ids) * attempts)
     chat.ask = _ask
@@ -165,11 +190,11 @@ def measure(ids: list[str], attempts: int, *, think: float, concurrency: int, fo
             "overhead_ms_median": round(1000 * statistics.median(player.overheads), 3),
             "overhead_ms_p95": round(1000 * quantiles[-1], 3),
         }
-    if len(memory) >= 8:
-        settled = [point for point in memory if point[0] >= running.total // 4]
-        (first, low), (last, high) = settled[0], settled[-1]
-        figures |= {"rss_mib": round(high / 1024, 1)}
-        figures |= {"growth_kib_per_1000_attempts": round((high - low) / (last - first) * 1000, 1)}
+    full = [point for point in memory if running.total // 4 <= point[0] <= running.total - 2 * concurrency]
+    if len(full) >= 8:  # neither while the first attempts are begun nor while the last ones end
+        figures |= {"rss_mib": round(full[-1][1] / 1024, 1), "free_mib": round(full[-1][2] / 1024, 1)}
+        figures |= {"rss_growth_kib_per_1000_attempts": slope([(done, rss) for done, rss, _ in full])}
+        figures |= {"growth_kib_per_1000_attempts": slope([(done, rss - free) for done, rss, free in full])}
     return figures
 
 

@@ -117,6 +117,34 @@ def test_the_benchmark_of_backends_holds_each_budget(monkeypatch: pytest.MonkeyP
     assert missed == "docker-new: reset and first call take 1001 ms; the budget is 1000"
 
 
+@pytest.mark.parametrize("missed", ["", "overhead_ms_median", "growth_kib_per_1000_attempts", "lost_attempts"])
+def test_the_benchmark_of_campaigns_holds_each_budget(
+    missed: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import campaign  # pyright: ignore[reportMissingImports]
+
+    figures = {"overhead_ms_median": 4.9, "growth_kib_per_1000_attempts": 63.0, "lost_attempts": 0, "turns": 9}
+    monkeypatch.setattr(campaign, "measure", lambda *_, **__: figures | ({missed: 64.1} if missed else {}))
+    monkeypatch.setattr(campaign, "tasks_of", lambda *_: ["hotel/late_cancellation/0"])
+    monkeypatch.setattr(sys, "argv", ["campaign.py", "--json"])
+    assert campaign.main() == bool(missed)
+    assert json.loads(capsys.readouterr().out)["missed"] == ([missed] if missed else [])
+
+
+def test_memory_is_counted_without_what_the_allocator_keeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import campaign  # pyright: ignore[reportMissingImports]
+
+    assert campaign.slope([(1000, 500), (2000, 540), (3000, 580)]) == 40.0
+    before, free = campaign.rss_kib() - campaign.free_kib(), campaign.free_kib()
+    held: list[bytes] = [os.urandom(2048) for _ in range(20_000)]  # too large for Python's own pools
+    assert 30_000 < campaign.rss_kib() - campaign.free_kib() - before < 60_000
+    del held[::2]  # every other one: what is between cannot be given back
+    assert campaign.free_kib() > free + 15_000
+    assert campaign.rss_kib() - campaign.free_kib() - before < 30_000
+
+
 def test_the_pictures_of_the_readme_are_taken_anew_and_kept() -> None:
     """Of smaller campaigns: what the pages look like today lies beside what the README shows."""
     skip_or_fail("" if chromium_path() else NO_BROWSER)
