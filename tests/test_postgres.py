@@ -468,9 +468,11 @@ def test_a_forked_child_plays_on_connections_of_its_own(url: str) -> None:
 
 def test_an_episode_is_played_through_a_server_process_with_a_store(url: str, tmp_path: Path) -> None:
     async def body() -> None:
-        async with process(tmp_path, "--store", url) as (_, endpoint):
+        async with process(tmp_path, "--store", url) as (server, endpoint):
             await whole_episode(endpoint)
-            assert len(databases(url)) > before
+            with psycopg.connect(url) as admin:
+                asked = "SELECT datname FROM pg_stat_activity WHERE application_name LIKE %s"
+                held = admin.execute(asked, (f"tbx {server.pid}@%",)).fetchall()
+            assert any(name.startswith("tbx_slot_") for (name,) in held), held
 
-    before = len(databases(url))
     asyncio.run(body())

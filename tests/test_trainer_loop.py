@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -190,7 +191,8 @@ sys.path.insert(0, {tests!r})
 import conftest
 from pathlib import Path
 from tb_trainer import checkpoint
-from test_trainer_loop import make_run, with_evaluation
+from test_trainer_loop import dev_suite, make_run, with_evaluation
+(suite := dev_suite()).__enter__()
 run = make_run(Path({out!r}), with_evaluation(), resume={resume})
 """
 
@@ -230,11 +232,20 @@ DIES = {
 }
 
 
+@contextmanager
+def dev_suite() -> Iterator[None]:
+    """The toy has a suite to be evaluated on, for as long as the block lasts."""
+    library = load_domain("library")
+    before, near = library.suite_ids, guard.NEAR
+    library.__dict__["suite_ids"], guard.NEAR = {**before, "dev": DEV}, 2.0  # all tasks of the toy are alike
+    try:
+        yield
+    finally:
+        library.__dict__["suite_ids"], guard.NEAR = before, near
+
+
 def with_evaluation() -> TrainConfig:
     """Four updates, each evaluated on two tasks and saved."""
-    library = load_domain("library")
-    library.__dict__["suite_ids"] = {**library.suite_ids, "dev": DEV}
-    guard.NEAR = 2.0  # all tasks of the toy are alike
     return settings_for(
         grpo={"updates": 4},
         saving={"every": 1, "keep": 2},
@@ -244,13 +255,12 @@ def with_evaluation() -> TrainConfig:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run that nobody disturbed."""
-    library = load_domain("library")
-    before, near, out = library.suite_ids, guard.NEAR, tmp_path_factory.mktemp("whole")
-    make_run(out, with_evaluation()).train()
-    yield out
-    library.__dict__["suite_ids"], guard.NEAR = before, near
+    out = tmp_path_factory.mktemp("whole")
+    with dev_suite():
+        make_run(out, with_evaluation()).train()
+    return out
 
 
 @pytest.mark.parametrize("moment", DIES)
@@ -261,9 +271,10 @@ def test_a_killed_run_goes_on_with_the_update_that_would_have_come(tmp_path: Pat
     done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr[-2000:]
     assert checkpoint.whole(killed)[-1] == 2
-    run = make_run(killed, settings, resume=True)
-    assert run.done == 2
-    run.train()
+    with dev_suite():
+        run = make_run(killed, settings, resume=True)
+        assert run.done == 2
+        run.train()
     for name, tensor in weights(whole, 4).items():
         assert torch.equal(weights(killed, 4)[name], tensor)
     ours, theirs = (_untimed(read_rows(out / "log.jsonl")) for out in (killed, whole))

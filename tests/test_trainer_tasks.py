@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from trainer_parts import CHATTER, IDLE, TASKS, config, reference, tokenizer, written
 
@@ -200,12 +200,15 @@ def test_the_order_of_rollouts_does_not_matter(rewards: list[float], data: Any) 
 
 
 @given(st.floats(0.2, 40), st.floats(0.2, 40), st.floats(0.01, 0.99))
+@example(a=32.81268160238933, b=38.49560478219656, share=0.5)
 def test_the_beta_distribution(a: float, b: float, share: float) -> None:
     belief = Beta(a, b)
     second = belief.mean * (a + 1) / (a + b + 1)
     assert belief.expected_variance == pytest.approx(belief.mean - second)
     assert belief.below(belief.quantile(share)) == pytest.approx(share, abs=1e-9)
     assert belief.below(0.3) == pytest.approx(1 - Beta(b, a).below(0.7), abs=1e-12)
+    border = math.nextafter((a + 1) / (a + b + 2), 2)  # where the side is chosen
+    assert belief.below(border) == pytest.approx(1 - Beta(b, a).below(1 - border), abs=1e-12)
     assert Beta(a, 1).quantile(share) == pytest.approx(share ** (1 / a), rel=1e-9)
     assert Beta(0.5, 0.5).quantile(share) == pytest.approx(math.sin(math.pi * share / 2) ** 2, rel=1e-9)
     # Whole numbers: P(p <= x) = P(Binomial(m + n - 1, x) >= m) (DLMF 8.17.5).

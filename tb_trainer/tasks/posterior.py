@@ -46,10 +46,12 @@ class Beta:
         if x <= 0 or x >= 1:
             return float(x >= 1)
         a, b = self.a, self.b
-        if x > (a + 1) / (a + b + 2):
-            return 1.0 - Beta(b, a).below(1 - x)
+        mirrored = x > (a + 1) / (a + b + 2)  # decided once: rounded, both sides of it may seem to be the wrong one
+        if mirrored:
+            a, b, x = b, a, 1 - x
         front = a * math.log(x) + b * math.log1p(-x) + math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
-        return math.exp(front) / a * _fraction(a, b, x)
+        found = math.exp(front) / a * _fraction(a, b, x)
+        return 1.0 - found if mirrored else found
 
     def quantile(self, share: float) -> float:
         """The x with P(p <= x) = share, by bisection."""
