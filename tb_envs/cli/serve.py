@@ -13,7 +13,6 @@ from typing import Any, cast
 
 from tb_envs.cli.parser import Namespace, Parser, limits_option, whole
 from tb_envs.cli.screen import print_json
-from tb_envs.containers.options import ContainerOptions
 from tb_envs.errors import UsageError
 from tb_envs.limits import Limits
 from tb_envs.settings import BACKENDS, Settings, kind_of, options_of
@@ -78,11 +77,11 @@ def main(argv: list[str]) -> int:
     token = _token(args)
     backend = _backend(args)
     with needed():
-        from tb_envs.mcp.databases import timed, try_it
+        from tb_envs.mcp.databases import leased, timed, try_it
         from tb_envs.mcp.hub import Rules
         from tb_envs.mcp.serve import Options, Served, listen, serve
 
-        try_it(timed(backend, args.deadline))
+        try_it(timed(leased(backend, args.deadline), args.deadline))
         rules = Rules(
             max_sessions=args.max_sessions,
             idle=args.idle,
@@ -169,8 +168,6 @@ def _backend(args: Namespace) -> str | dict[str, Any]:
         )
     if args.store is not None:
         options["store"] = args.store
-    if kind == "docker":  # a lease that is shorter would end a container before its call's deadline
-        options.setdefault("lease", max(ContainerOptions.lease, args.deadline))
     return {"kind": kind, **options} if options else kind
 
 

@@ -16,6 +16,16 @@ Choice = str | Mapping[str, Any]
 """A backend as `Settings` takes it."""
 
 
+def leased(backend: Choice, deadline: float) -> Choice:
+    """The backend of a server whose sessions have this deadline, if they name none: no container ends before it."""
+    kind, options = kind_of("backend", backend, BACKENDS), options_of(backend)
+    if kind != "docker":
+        return backend
+    from tb_envs.containers.options import ContainerOptions
+
+    return {"kind": kind, "lease": max(ContainerOptions.lease, deadline), **options}
+
+
 def timed(backend: Choice, deadline: float) -> Choice:
     """The backend with a session's deadline: what is below has no clock of its own that is shorter."""
     kind, options = kind_of("backend", backend, BACKENDS), options_of(backend)

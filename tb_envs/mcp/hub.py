@@ -17,7 +17,7 @@ from tb_envs import __version__
 from tb_envs.errors import BackendError, DomainError, UsageError, UserError
 from tb_envs.knobs import Knobs
 from tb_envs.limits import Limits
-from tb_envs.mcp.databases import timed
+from tb_envs.mcp.databases import leased, timed
 from tb_envs.mcp.metrics import Metrics
 from tb_envs.mcp.sessions import BackendSession, EpisodeSession, Session
 from tb_envs.session.backend import Backend, open_backend
@@ -69,6 +69,8 @@ class Rules:
     def __post_init__(self) -> None:
         if not SHORTEST_DEADLINE <= self.deadline <= LONGEST_DEADLINE:
             raise UsageError(f"deadline is {SHORTEST_DEADLINE} to {LONGEST_DEADLINE:g} seconds, got {self.deadline:g}")
+        lasting = replace(self.settings, backend=leased(self.settings.backend, self.deadline))
+        object.__setattr__(self, "settings", lasting)
 
     def silence(self, session: Session) -> float:
         """Seconds that this session may be silent."""
