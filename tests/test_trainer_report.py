@@ -9,13 +9,13 @@ import re
 import shutil
 from collections.abc import Sequence
 from copy import deepcopy
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from page_parts import Tags
 from test_trainer_loop import make_run, settings_for
 from trainer_parts import IDLE, TASKS, reference, sets
 
@@ -45,23 +45,16 @@ from tb_trainer.tasks.source import make_source
 Table = list[list[str]]
 
 
-class Reader(HTMLParser):
-    """Tables, text and tags of a page."""
+class Reader(Tags):
+    """Tables and text of a page, beside its tags."""
 
     def __init__(self, page: str) -> None:
-        super().__init__()
         self.tables: list[Table] = []
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.text = ""
-        self._open: list[str] = []
-        self.feed(page)
-        self.close()
-        assert not self._open, f"tags left open: {self._open}"
+        super().__init__(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        if tag not in ("meta", "br"):
-            self._open.append(tag)
+        super().handle_starttag(tag, attrs)
         if tag == "table":
             self.tables.append([])
         elif tag == "tr":
@@ -69,12 +62,10 @@ class Reader(HTMLParser):
         elif tag in ("td", "th"):
             self.tables[-1][-1].append("")
 
-    def handle_endtag(self, tag: str) -> None:
-        assert self._open.pop() == tag
-
     def handle_data(self, data: str) -> None:
+        super().handle_data(data)
         self.text += data
-        if self._open and self._open[-1] in ("td", "th"):
+        if self._open and self._open[-1][0] in ("td", "th"):
             self.tables[-1][-1][-1] += data
 
     def table(self, *heads: str) -> Table:

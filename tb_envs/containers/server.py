@@ -175,9 +175,7 @@ class Server:
 
     def open(self, request: Request, key: str) -> Answer:
         """Begin a session; the one before ends."""
-        return self._open(request.json())
-
-    def _open(self, asked: Any) -> Answer:
+        asked = request.json()
         if not isinstance(asked, dict):
             raise Refused(400, "a session is asked for by an object")
         told = cast("dict[str, Any]", asked)
