@@ -730,10 +730,10 @@ def test_a_container_that_refuses_after_an_episode_is_replaced(evil: Source) -> 
     """What was taken over may say that it has another version; that ends no training."""
     code = """
         from tb_envs.containers import plain_http, server
-        def refuse(self, asked):
+        def refuse(self):
             raise plain_http.Refused(409, "another version")
-        server.Server._open = refuse
-        found = True
+        found = callable(server.Server._close)  # what a new session there begins with
+        server.Server._close = refuse
     """
 
     async def play() -> None:
