@@ -21,12 +21,6 @@ def check_built(config: TrainConfig) -> None:
     """
     parallel = config.parallel
     episode_settings(config.environment)
-    if parallel.sequence > 1:
-        raise UsageError(
-            f"parallel.sequence {parallel.sequence} can be planned (--dry-run) and is not built: each process trains "
-            "on whole episodes. Set parallel.sequence=1, and sampling.episode_tokens and grpo.micro_tokens to what "
-            "--dry-run then says one GPU has room for"
-        )
     if parallel.strategy == "deepspeed" or os.environ.get("ACCELERATE_USE_DEEPSPEED", "").lower() in ("true", "1"):
         where = "parallel.strategy deepspeed" if parallel.strategy == "deepspeed" else "a launch with DeepSpeed"
         raise UsageError(
