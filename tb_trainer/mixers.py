@@ -20,6 +20,7 @@ from transformers import AttentionInterface, AttentionMaskInterface
 
 from tb_envs.errors import UsageError
 from tb_trainer.attention import no_mask
+from tb_trainer.memory import repeats
 from tb_trainer.sequence import LEAST, SequenceGroup
 
 NAME = "sequence_parallel"
@@ -149,15 +150,6 @@ class _Like:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._other, name)
-
-
-def repeats(few: int, many: int, size: int) -> int:
-    """How often each of `few` heads, which serve `many`, has to be there, so that `size` processes get as many.
-
-    A head serves consecutive ones, and goes on doing so when it is repeated in place.
-    """
-    each = many // few
-    return next(times for times in range(1, each + 1) if each % times == 0 and few * times % size == 0)
 
 
 def _repeated(x: torch.Tensor, times: int) -> torch.Tensor:

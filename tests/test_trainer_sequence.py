@@ -77,7 +77,7 @@ def tiny(case: Case) -> Any:
     with torch.no_grad():
         for parameter in model.parameters():
             if parameter.ndim > 1:
-                parameter.mul_(8.0)
+                parameter.mul_(4.0)
     if case.checkpointing:
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
     return put_on(model, LoraConfig(rank=case.rank, alpha=8), torch.float32) if case.rank else model
@@ -104,7 +104,7 @@ def take(case: Case, accelerator: Any, sequence: SequenceGroup | None = None) ->
     """The trained weights after two updates, whole, and what was reported."""
     model = tiny(case)
     reference = copy.deepcopy(model).eval() if case.kl else None
-    optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=1e-2, eps=1e-3)
+    optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=2e-3, eps=1e-3)
     wrapped, optimizer = accelerator.prepare(model, optimizer)
     updater = Updater(
         accelerator,
