@@ -172,7 +172,7 @@ def _parts(model: Any, size: int) -> tuple[list[Any], list[Any]]:
     while hasattr(model, "module"):  # what accelerate put around it
         model = model.module
     attention, linear = list[Any](), list[Any]()
-    for place, block in enumerate(model.get_decoder().layers):
+    for place, block in enumerate(getattr(model.get_decoder(), "layers", None) or [model]):
         inside = list(block.modules())
         softmax = [module for module in inside if hasattr(module, "num_key_value_groups")]
         deltas = [module for module in inside if type(module).__name__.endswith("GatedDeltaNet") and _is_known(module)]
