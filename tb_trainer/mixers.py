@@ -107,7 +107,7 @@ class Mixers:
                 num_key_value_groups=q.shape[1] // k.shape[1],
                 config=_Like(module.config, _attn_implementation=name),
             )
-            eager = getattr(sys.modules[type(module).__module__], "eager_attention_forward", None)
+            eager: Any = getattr(sys.modules[type(module).__module__], "eager_attention_forward", None)
             future = _future(q) if name == "eager" else None  # the others are causal where there is no mask
             out, _ = AttentionInterface().get_interface(name, eager)(like, q, k, v, future, is_causal=True, **known)
             return self._group.to_tokens(out), None
