@@ -40,9 +40,10 @@ def blocks(
     return torch.cat(out, 1).view(rows, heads, tokens, size).transpose(1, 2), None
 
 
-def _no_mask(*args: Any, **options: Any) -> None:
+def no_mask(*args: Any, **options: Any) -> None:
+    """The mask of attention that is causal by itself."""
     return None
 
 
 AttentionInterface.register(NAME, blocks)
-AttentionMaskInterface.register(NAME, _no_mask)
+AttentionMaskInterface.register(NAME, no_mask)

@@ -21,13 +21,13 @@ def check_built(config: TrainConfig) -> None:
     """
     parallel = config.parallel
     episode_settings(config.environment)
-    if parallel.sequence > 1:
+    deepspeed = os.environ.get("ACCELERATE_USE_DEEPSPEED", "").lower() in ("true", "1")
+    if parallel.sequence > 1 and (deepspeed or parallel.strategy == "deepspeed"):
         raise UsageError(
-            f"parallel.sequence {parallel.sequence} can be planned (--dry-run) and is not built: each process trains "
-            "on whole episodes. Set parallel.sequence=1, and sampling.episode_tokens and grpo.micro_tokens to what "
-            "--dry-run then says one GPU has room for"
+            f"parallel.sequence {parallel.sequence} was never tried with DeepSpeed: set parallel.strategy=fsdp2 and "
+            "launch with tb_trainer/launch/fsdp2.yaml, or set parallel.sequence=1"
         )
-    if parallel.strategy == "deepspeed" or os.environ.get("ACCELERATE_USE_DEEPSPEED", "").lower() in ("true", "1"):
+    if parallel.strategy == "deepspeed" or deepspeed:
         where = "parallel.strategy deepspeed" if parallel.strategy == "deepspeed" else "a launch with DeepSpeed"
         raise UsageError(
             f"{where} can be planned (--dry-run) and is not built: weights that ZeRO 3 spread are not gathered for the "

@@ -143,8 +143,9 @@ def _span(numbers: Any) -> str:
 def _remarks(config: TrainConfig, layout: Layout, shape: Shape, memory: Memory, room: Room) -> list[str]:
     parallel, model, sampling = config.parallel, config.model, config.sampling
     out: dict[str, bool] = {
-        "parallel.sequence is planned for, not built: `tbx train` refuses it, because each process trains on whole "
-        "episodes, and a GPU alone has no room for the longest": layout.sequence > 1,
+        "sequence parallel was run on CPU processes only: neither NCCL nor kernels of GPUs were tried": (
+            layout.sequence > 1 and parallel.gpus > 0
+        ),
         f"right solutions take up to {room.whole:,} tokens with their prompt, and sampling.episode_tokens is "
         f"{sampling.episode_tokens:,}: such tasks cannot be solved; raise it, or set environment.prompt compact": (
             room.whole > sampling.episode_tokens

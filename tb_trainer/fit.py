@@ -50,18 +50,19 @@ def _loads(config: TrainConfig, layout: Layout) -> list[Load]:
         strategy=config.parallel.strategy,
         ranks=layout.ranks,
         tokens=-(-longest // sequence),
-        sampled=-(-written // sequence),
+        sampled=min(-(-longest // sequence), written),  # a slice may hold nothing else
         longest=longest,
         attention=model.attention,
         checkpointing=model.gradient_checkpointing,
         reference=bool(config.grpo.kl),
+        sequence=sequence,
     )
     budget = config.grpo.micro_tokens
     half = min(longest, budget // 2)
     mixed = replace(
         alone,
         tokens=-(-budget // sequence),
-        sampled=-(-min(budget, (budget // max(half, 1)) * written) // sequence),
+        sampled=min(-(-budget // sequence), (budget // max(half, 1)) * written),
         longest=half,
         mixed=True,
     )
@@ -188,6 +189,11 @@ def check_shape(config: TrainConfig, layout: Layout, shape: Shape) -> None:
     ):
         if shape.heads % count:
             raise UsageError(f"{knob} {count} does not divide the model's {shape.heads} attention heads")
+    if shape.linear_heads % layout.sequence:
+        raise UsageError(
+            f"parallel.sequence {layout.sequence} does not divide the model's {shape.linear_heads} heads of linear "
+            "attention"
+        )
     if shape.positions and shape.positions < config.sampling.episode_tokens:
         raise UsageError(
             f"sampling.episode_tokens {config.sampling.episode_tokens} is more than the model's {shape.positions} "

@@ -85,7 +85,9 @@ class Objective:
 class Padded(NamedTuple):
     """Examples side by side, padded on the right; every tensor has the shape (rows, longest).
 
-    `sampled`, `sampler` and `advantage` speak of the token at their place, not of the one that follows.
+    `sampled`, `sampler` and `advantage` speak of the token at their place, not of the one that follows. In a slice of
+    longer rows (`tb_trainer.sequence`) the first column stands at place `first` of the episodes, and the model does not
+    read the last `beyond` ones: they are targets only.
     """
 
     ids: torch.Tensor
@@ -93,6 +95,8 @@ class Padded(NamedTuple):
     sampled: torch.Tensor
     sampler: torch.Tensor
     advantage: torch.Tensor
+    first: int = 0
+    beyond: int = 0
 
 
 def pad(examples: Sequence[Example], device: torch.device | str = "cpu", *, filler: int = 0) -> Padded:
@@ -110,7 +114,8 @@ def pad(examples: Sequence[Example], device: torch.device | str = "cpu", *, fill
         sampler[row, :length] = torch.tensor(tokens.logprobs)
         advantage[row, :length] = value
     sampled[:, 0] = False  # nothing comes before it that it could have been drawn from
-    return Padded(*(tensor.to(device) for tensor in (ids, seen, sampled, sampler, advantage)))
+    ids, seen, sampled, sampler, advantage = (t.to(device) for t in (ids, seen, sampled, sampler, advantage))
+    return Padded(ids, seen, sampled, sampler, advantage)
 
 
 class Scored(NamedTuple):
@@ -133,7 +138,8 @@ def score(model: Any, batch: Padded, temperature: float, *, chunk: int = 1024) -
     """
     places = batch.sampled.any(0).nonzero()[:, 0] - 1
     # Positions are those of right padding; given, because some models would count them from the mask.
-    positions = torch.arange(batch.ids.shape[1], device=batch.ids.device).expand_as(batch.ids)
+    read = batch.ids.shape[1] - batch.beyond
+    positions = torch.arange(batch.first, batch.first + read, device=batch.ids.device).expand(len(batch.ids), read)
     wanted = batch.sampled[:, places + 1]
     targets = batch.ids[:, places + 1][wanted].split(chunk)
     head = _inner(model).get_output_embeddings()
@@ -151,8 +157,8 @@ def score(model: Any, batch: Padded, temperature: float, *, chunk: int = 1024) -
         head.forward = answer
     try:
         out = model(
-            input_ids=batch.ids,
-            attention_mask=batch.seen,
+            input_ids=batch.ids[:, :read],
+            attention_mask=batch.seen[:, :read],
             position_ids=positions,
             logits_to_keep=places,
             use_cache=False,

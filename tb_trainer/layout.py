@@ -52,7 +52,7 @@ def layout_of(config: TrainConfig) -> Layout:
     parallel, engine = config.parallel, config.engine
     if not parallel.gpus:
         _cpus_only(config)
-        return Layout(parallel.nodes, 0, (), (), parallel.nodes, 1, 0, _reached(config, 0))
+        return Layout(parallel.nodes, 0, (), (), parallel.nodes, parallel.sequence, 0, _reached(config, 0))
     if engine.kind == "cpu":
         raise UsageError("engine.kind cpu plays on CPUs: set engine.kind to vllm or hf, or parallel.gpus to 0")
     serving = _serving(config)
@@ -72,8 +72,12 @@ def _cpus_only(config: TrainConfig) -> None:
     for name in ("serving", "serving_nodes", "colocated"):
         if getattr(parallel, name):
             raise UsageError(f"parallel.{name} needs GPUs: set parallel.gpus to those of one machine")
-    if parallel.sequence > 1:
-        raise UsageError("parallel.sequence needs GPUs: set parallel.gpus, or parallel.sequence to 1")
+    if parallel.nodes % parallel.sequence:
+        raise UsageError(
+            f"parallel.sequence {parallel.sequence} does not divide the {parallel.nodes} training "
+            f"process{'es' * (parallel.nodes > 1)} (parallel.nodes, without GPUs one on each); set parallel.nodes to a "
+            f"multiple of {parallel.sequence}, or parallel.sequence to {_choices(parallel.nodes)}"
+        )
     _episodes(config, parallel.nodes)
 
 
@@ -145,8 +149,6 @@ def _sequence(config: TrainConfig, ranks: int) -> None:
             f"parallel.sequence {parallel.sequence} does not divide the {ranks} training GPUs; "
             f"set it to {_choices(ranks)}, or change parallel.serving"
         )
-    if parallel.sequence > 1 and parallel.strategy == "ddp":
-        raise UsageError("parallel.sequence needs parallel.strategy fsdp2 or deepspeed, or set it to 1")
 
 
 def _episodes(config: TrainConfig, ranks: int) -> None:

@@ -33,6 +33,7 @@ from tb_trainer.provenance import provenance
 from tb_trainer.ranks import agree, digest, ending_in_words, from_first, make_accelerator, peers
 from tb_trainer.saved import load_weights, save_weights
 from tb_trainer.schema import TrainConfig
+from tb_trainer.sequence import sequence_group
 from tb_trainer.spread import FullWeights, is_sharded
 from tb_trainer.tasks import guard
 from tb_trainer.tasks.source import make_source
@@ -78,6 +79,7 @@ class Run:
             str(out), cpu=not config.parallel.gpus, timeout=config.parallel.timeout, trackers=config.saving.trackers
         )
         self.first = bool(self.accelerator.is_main_process)
+        self.sequence = sequence_group(self.accelerator, config.parallel.sequence, config.parallel.timeout)
         self.model, self.tokenizer = load_policy(config)
         self.hashes = hashes_of(config, self.task_ids)
         self.source = make_source(config, self.task_ids)
@@ -132,6 +134,7 @@ class Run:
             steps=grpo.steps,
             gradient_clip=grpo.gradient_clip,
             reference=self.reference,
+            sequence=self.sequence,
         )
 
     def _make_players(self) -> None:

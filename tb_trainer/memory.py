@@ -28,8 +28,9 @@ width of the MLP, h the hidden width, n = 4 + 2b (a norm's input in fp32, what i
 checkpointing a block keeps h b, and one block at a time all of it. In the backward pass 3 i b + 2 h b more stand by,
 or one chunk of `tb_trainer.grpo.score`: chunk x vocabulary x (b + 16) and two gradients of the head. Episodes of
 different lengths side by side also hold a mask, tokens x longest x (1 + b), with ``sdpa``; ``eager`` always holds a
-score for each head; ``flash_attention_2`` neither. Sequence parallel divides tokens (Jacobs et al. 2023, arXiv
-2309.14509).
+score for each head; ``flash_attention_2`` neither. Sequence parallel (`tb_trainer.sequence`) divides the tokens of all
+of this: with heads exchanged for tokens a mixer keeps as many numbers as without. It needs no mask (``eager`` one,
+longest x longest x b), and where it does not divide key-value heads, each is kept as often as it is repeated.
 
 Of a block of linear attention (Qwen3.5) only the widths are counted; that part was never measured. Refuses mixtures of
 experts. What a CUDA context, NCCL and fragmentation take is not counted: `RESERVE` is kept free for them.
@@ -67,6 +68,7 @@ class Shape:
         linear: blocks with linear attention.
         linear_token: numbers that a block of linear attention keeps for a token in training.
         linear_state: numbers that it keeps for a rollout in serving.
+        linear_heads: its heads of values.
         positions: tokens of a rollout at most; 0: not said.
         norms: whether queries and keys are normalised.
         adapters: whether all but adapters is frozen.
@@ -87,6 +89,7 @@ class Shape:
     linear: int = 0
     linear_token: int = 0
     linear_state: int = 0
+    linear_heads: int = 0
     positions: int = 0
     norms: bool = True
     adapters: bool = False
@@ -112,6 +115,7 @@ class Load:
         attention: as `ModelConfig.attention`.
         checkpointing: as `ModelConfig.gradient_checkpointing`.
         reference: whether a second, frozen model is there.
+        sequence: GPUs that share each episode; `tokens` and `sampled` are of one of them, `longest` of all.
     """
 
     bytes: int
@@ -124,6 +128,7 @@ class Load:
     attention: str = "sdpa"
     checkpointing: bool = False
     reference: bool = False
+    sequence: int = 1
 
 
 def training_bytes(shape: Shape, load: Load) -> dict[str, int]:
@@ -158,7 +163,10 @@ def activation_bytes(shape: Shape, load: Load) -> int:
     common = 2 * shape.hidden * norm + 4 * shape.inner * b + 8
     mixer = (q + k) * (norm if shape.norms else 0) + (q + k) * b + 4 * (2 * shape.heads + shape.kv_heads)
     mask = 0
-    if load.mixed and load.attention != "flash_attention_2":
+    if load.sequence > 1:
+        mixer += 2 * k * (repeats(shape.kv_heads, shape.heads, load.sequence) - 1) * b
+        mask = load.longest**2 * b if load.attention == "eager" else 0
+    elif load.mixed and load.attention != "flash_attention_2":
         mask = tokens * load.longest * (1 + b)
         mixer += 2 * (q - k) * b  # keys and values are repeated where a mask is given
     attention = tokens * (common + mixer)
@@ -174,6 +182,15 @@ def activation_bytes(shape: Shape, load: Load) -> int:
         return mask + kept + top + max(head, max(attention, linear) + standing)
     kept = shape.attention * attention + shape.linear * linear
     return mask + kept + top + max(head, standing)
+
+
+def repeats(few: int, many: int, size: int) -> int:
+    """How often each of `few` heads, which serve `many`, has to be there, so that `size` processes get as many.
+
+    A head serves consecutive ones, and goes on doing so when it is repeated in place. `size` divides `many`.
+    """
+    each = many // few
+    return next(times for times in range(1, each + 1) if each % times == 0 and few * times % size == 0)
 
 
 def cache_bytes(shape: Shape, bytes_: int, tokens: int, rollouts: int = 1) -> int:
@@ -221,6 +238,7 @@ def shape_of(model: ModelConfig) -> Shape:
         linear=linear,
         linear_token=token,
         linear_state=state,
+        linear_heads=int(text.linear_num_value_heads) if linear else 0,
         positions=positions,
         norms=any("q_norm" in name for name, _ in made.named_parameters()),
         adapters=bool(adapters),

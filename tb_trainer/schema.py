@@ -146,7 +146,8 @@ class ParallelConfig(Strict):
         serving_nodes: machines, of `nodes`, all of whose GPUs serve, in place of `serving`.
         colocated: all GPUs do both: trainer and servers stay on them side by side, each with its share of the memory.
         strategy: ``ddp``, ``fsdp2`` or ``deepspeed`` (ZeRO 3).
-        sequence: GPUs that share one long sequence.
+        sequence: GPUs (on CPUs: processes) that share each episode, a slice of its tokens each
+            (`tb_trainer.sequence`); divides the model's heads.
         gpu_memory: GiB of one GPU.
         timeout: seconds that processes wait for each other, rollouts and evaluation included.
         expect: tokens and speeds that a plan counts with.

@@ -1,8 +1,8 @@
 """One optimizer step on the episodes of one update, in one process or in many, in as many micro-batches as fit.
 
-Every process is given the same examples and takes its share, so nothing has to be exchanged but gradients. Refuses to
-step when no group has variance (the momentum of AdamW would move the weights for no reason) and when the gradient is
-not finite; both count as updates and are told.
+Every process is given the same examples and takes its share, so nothing has to be exchanged but gradients; and heads,
+between those that share long episodes (`tb_trainer.sequence`). Refuses to step when no group has variance (the momentum
+of AdamW would move the weights for no reason) and when the gradient is not finite; both count as updates and are told.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from typing import Any
 import torch
 import torch.distributed
 
-from tb_trainer.grpo import Example, Objective, Padded, pad, score, surrogate
+from tb_trainer.grpo import Example, Objective, Padded, Scored, pad, score, surrogate
+from tb_trainer.mixers import Mixers
+from tb_trainer.sequence import SequenceGroup
 
 
 class Updater:
@@ -30,6 +32,10 @@ class Updater:
         steps: optimizer steps on each batch; with more than one, the ratio is taken to the weights before the first.
         gradient_clip: largest norm of the gradient.
         reference: the model of the divergence, if there is one.
+        sequence: the processes that share each episode with this one; by itself if there are none.
+
+    Raises:
+        UsageError: the model cannot be spread over `sequence`.
     """
 
     def __init__(
@@ -43,7 +49,10 @@ class Updater:
         steps: int = 1,
         gradient_clip: float = 1.0,
         reference: Any = None,
+        sequence: SequenceGroup | None = None,
     ) -> None:
+        self._sequence = sequence or SequenceGroup(share=accelerator.process_index)
+        self._mixers = Mixers(self._sequence, [model] if reference is None else [model, reference])
         self.accelerator, self.model, self.optimizer, self.objective = accelerator, model, optimizer, objective
         self.reference = reference
         self._micro_tokens, self._steps, self._gradient_clip = micro_tokens, steps, gradient_clip
@@ -56,19 +65,23 @@ class Updater:
             ``importance``, ``importance_capped``, ``mismatch_kl``, ``entropy``, ``kl``; maxima ``ratio_max`` and
             ``mismatch_max``; ``tokens`` in the denominator and ``trained`` ones (those with an advantage).
         """
-        world, rank = self.accelerator.num_processes, self.accelerator.process_index
         tokens = sum(example.tokens.actions for example in examples)
         # An episode without an advantage has no gradient, unless a divergence pulls it; it counts below the line.
         useful = [e for e in examples if e.tokens.actions and (e.advantage or self.objective.kl)]
         if not useful or not any(e.advantage for e in useful):
             return {"stepped": False, "why": "no group has variance", "tokens": tokens, "trained": 0}
-        shares = share(useful, world)
+        sequence, device = self._sequence, self.accelerator.device
+        shares = share(useful, self.accelerator.num_processes // sequence.size)
         packs = [pack(part, self._micro_tokens) for part in shares]
         rounds = max(map(len, packs))
-        device = self.accelerator.device
-        mine = [(pad(part, device), 1.0) for part in packs[rank]]
+        mine = [(sequence.cut(pad(part, device)), 1.0) for part in packs[sequence.share]]
         while len(mine) < rounds:  # collective calls need the same number of passes everywhere
-            mine.append((pad(useful[:1], device), 0.0))
+            mine.append((sequence.cut(pad(useful[:1], device)), 0.0))
+        with self._mixers:
+            return self._step(mine, tokens)
+
+    def _step(self, mine: Sequence[tuple[Padded, float]], tokens: int) -> dict[str, Any]:
+        """Steps on this process's micro-batches, of which some only keep the others company (weight 0)."""
         sums: dict[str, float] = {}
         report: dict[str, Any] = {"stepped": True, "why": "", "tokens": tokens, "trained": 0}
         self.model.train()
@@ -83,7 +96,7 @@ class Updater:
                 with nullcontext() if now else self.accelerator.no_sync(self.model):
                     total = self._loss(batch, olds[at], references[at], weight, sums)
                     # Gradients are averaged over the processes; what is wanted is their sum.
-                    self.accelerator.backward(total * (world / tokens))
+                    self.accelerator.backward(total * (self.accelerator.num_processes / tokens))
             norm = float(self.accelerator.clip_grad_norm_(self.model.parameters(), self._gradient_clip))
             report["grad_norm"] = norm
             if not math.isfinite(norm):
@@ -102,7 +115,7 @@ class Updater:
         weight: float,
         sums: dict[str, float],
     ) -> torch.Tensor:
-        new = score(self.model, batch, self.objective.temperature)
+        new = self._score(self.model, batch)
         picked = batch.sampled
         loss = surrogate(
             new.logprobs,
@@ -121,13 +134,18 @@ class Updater:
 
     @torch.no_grad()
     def _old(self, batch: Padded) -> torch.Tensor:
-        return score(self.model, batch, self.objective.temperature).logprobs
+        return self._score(self.model, batch).logprobs
 
     @torch.no_grad()
     def _refer(self, batch: Padded) -> torch.Tensor | None:
         if self.reference is None or not self.objective.kl:
             return None
-        return score(self.reference, batch, self.objective.temperature).logprobs
+        return self._score(self.reference, batch).logprobs
+
+    def _score(self, model: Any, batch: Padded) -> Scored:
+        scored = score(model, batch, self.objective.temperature)
+        self._mixers.check()
+        return scored
 
     def _summed(self, sums: dict[str, float]) -> dict[str, float]:
         """Over all processes."""
