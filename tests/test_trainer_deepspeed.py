@@ -6,6 +6,7 @@ GPU's. Run by `make test-long`, with an interpreter that has DeepSpeed.
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import subprocess
@@ -20,20 +21,26 @@ from test_trainer_fsdp2 import LORA, Served, base, settings_of
 from test_trainer_loop import _untimed, table
 from test_trainer_lora import adapted
 
-from tb_envs.errors import UsageError
-from tb_trainer import checkpoint
-from tb_trainer.engines import Engine
+from trainer_parts import CHATTER, tokenizer, written
+
+from tb_envs.errors import BackendError, UsageError
+from tb_trainer import checkpoint, update
+from tb_trainer.config import check
 from tb_trainer.log import read_rows
 from tb_trainer.loop import Run
 from tb_trainer.policy import load_policy
+from tb_trainer.ranks import PeerError
+from tb_trainer.reference import WrittenEngine
+from tb_trainer.render import Renderer
 from tb_trainer.schema import TrainConfig
+from tb_trainer.zero import precise, whole
 
 HERE = Path(__file__).parent
 FILE = HERE.parent / "tb_trainer/launch/deepspeed_zero3.yaml"
 KINDS: dict[str, dict[str, Any]] = {
-    "adapters": {},
-    # Several micro-batches in every process, gradients above their bound, two steps on each batch.
-    "all": {"grpo": {"micro_tokens": 700, "gradient_clip": 0.05, "steps": 2}, "model": {"gradient_checkpointing": True}},
+    "adapters": {"grpo": {"steps": 2}},
+    # Several micro-batches in every process, and gradients above their bound.
+    "all": {"grpo": {"micro_tokens": 700, "gradient_clip": 0.05}, "model": {"gradient_checkpointing": True}},
 }
 assert base
 pytestmark = pytest.mark.long
@@ -45,8 +52,6 @@ def settings_for(base: Path, kind: str, *, updates: int = 2, strategy: str = "de
 
 
 def _with(config: TrainConfig, changes: dict[str, dict[str, Any]]) -> TrainConfig:
-    from tb_trainer.config import check
-
     tree = config.to_json()
     for part, values in changes.items():
         tree[part] |= values
@@ -99,14 +104,14 @@ def test_two_processes_that_spread_the_weights_take_the_steps_of_one(
     begun = {name: value.detach().clone() for name, value in alone.model.named_parameters() if value.requires_grad}
     alone.train()
     file = "adapter_model.safetensors" if kind == "adapters" else "model.safetensors"
-    for update in (1, 2):
+    for number in (1, 2):
         ours, theirs = (
-            load_file(checkpoint.folder_of(folder, update) / file) for folder in (out / kind / "whole", tmp_path)
+            load_file(checkpoint.folder_of(folder, number) / file) for folder in (out / kind / "whole", tmp_path)
         )
         assert set(ours) == set(theirs)
         apart = torch.cat([(ours[name] - value).flatten() for name, value in theirs.items()]).norm()
         moved = torch.cat([(theirs[name.replace(".default", "")] - v).flatten() for name, v in begun.items()]).norm()
-        print(f"{kind}, update {update}: {apart / moved:.1e} of the way")
+        print(f"{kind}, update {number}: {apart / moved:.1e} of the way")
         assert moved > 1e-3
         assert apart < 1e-5 * moved
     rows = [row for row in read_rows(out / kind / "whole/log.jsonl") if row["event"] == "update"]
@@ -128,3 +133,98 @@ def test_a_resumed_run_goes_on_bit_for_bit(kind: str, out: Path) -> None:
     assert all(torch.equal(ours[name], value) for name, value in theirs.items())
     logs = [_untimed(read_rows(out / kind / name / "log.jsonl")) for name in ("cut", "whole")]
     assert logs[0] == logs[1]
+
+
+def test_a_checkpoint_is_one_that_a_process_alone_can_go_on_with(base: Path, out: Path, tmp_path: Path) -> None:
+    """Adapters alone, and an optimizer's state that knows of no processes; other weights as transformers reads."""
+    folder = checkpoint.folder_of(out / "adapters/whole", 2)
+    assert {path.name for path in folder.iterdir()} >= {"adapter_config.json", "optimizer.pt", "state.json"}
+    assert [path.name for path in folder.glob("*.safetensors")] == ["adapter_model.safetensors"]
+    assert not [path for path in folder.iterdir() if path.is_dir()], "parts of processes"
+    settings = settings_for(base, "adapters", updates=3, strategy="ddp")
+    shutil.copytree(out / "adapters/whole/checkpoints", tmp_path / "checkpoints")
+    on = Run(settings, tmp_path, engine=table(settings), resume=True)
+    assert [row["update"] for row in on.train()] == [3]
+    for kind, lora in (("adapters", LORA), ("all", {"rank": 0})):
+        found = checkpoint.folder_of(out / kind / "whole", 2)
+        model, _ = load_policy(adapted(base, model={"checkpoint": str(found), "lora": lora}))
+        saved = load_file(next(found.glob("*.safetensors")))
+        read = {name.replace(".default", ""): value for name, value in model.named_parameters() if value.requires_grad}
+        assert set(saved) == set(read)
+        assert all(torch.equal(read[name], value) for name, value in saved.items())
+
+
+def test_a_checkpoint_of_parts_is_refused_by_a_process_alone(base: Path, out: Path, tmp_path: Path) -> None:
+    settings = settings_for(base, "all", updates=3, strategy="ddp")
+    shutil.copytree(out / "all/whole/checkpoints", tmp_path / "checkpoints")
+    with pytest.raises(UsageError, match=r"another parallel.strategy \(it has no optimizer.pt\); resume as it was begun"):
+        Run(settings, tmp_path, engine=table(settings), resume=True)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_server_is_given_whole_merged_weights(kind: str, base: Path, out: Path) -> None:
+    found = checkpoint.folder_of(out / kind / "whole", 2)
+    merged, _ = load_policy(adapted(base, model={"checkpoint": str(found), "lora": {"rank": 0}}))
+    (folder,) = (out / kind / "served").iterdir()
+    given = load_file(folder / "model-00001.safetensors")
+    right = dict(merged.named_parameters())
+    assert set(given) == set(right)
+    assert all(torch.allclose(given[name], value, atol=1e-6) for name, value in right.items())
+
+
+class Broken(WrittenEngine):
+    """Fails while it is given the weights."""
+
+    def load(self, model: Any) -> None:
+        next(iter(model.named_parameters()))
+        raise BackendError("no room for weights")
+
+
+def edges(base: Path, out: Path) -> None:
+    """What two processes do where something is not as it should be."""
+    settings = settings_for(base, "all", updates=2)
+    score = update.score
+
+    def poisoned(model: Any, batch: Any, temperature: float) -> Any:
+        scored = score(model, batch, temperature)
+        return scored._replace(logprobs=scored.logprobs * torch.inf) if poison else scored
+
+    update.score = poisoned
+    poison = True
+    run = Run(_with(settings, {"grpo": {"updates": 1}}), out / "poisoned", engine=table(settings))
+    begun = [whole(parameter) for parameter in run.model.parameters()]
+    (row,) = run.train()
+    assert (row["optimizer"]["stepped"], row["optimizer"]["why"]) == (False, "the gradient is not finite")
+    assert all(torch.equal(whole(now), then) for now, then in zip(run.model.parameters(), begun, strict=True))
+    poison = False
+    run = Run(settings, out / "poisoned", engine=table(settings), resume=True)
+    (row,) = run.train()
+    assert row["optimizer"]["stepped"] and math.isfinite(row["optimizer"]["grad_norm"])
+    assert not torch.equal(whole(next(run.model.parameters())), begun[0])
+
+    same = Run(settings, out / "same", engine=written(lambda key: CHATTER, "compact"))
+    assert [row["optimizer"]["why"] for row in same.train()] == ["no group has variance"] * 2
+
+    half = _with(settings, {"model": {"dtype": "bfloat16"}})
+    Run(half, out / "half", engine=table(half)).train()
+    Run(_with(half, {"grpo": {"updates": 1}}), out / "half cut", engine=table(half)).train()
+    run = Run(half, out / "half cut", engine=table(half), resume=True)
+    run.train()
+    parameter = next(parameter for parameter in run.model.parameters())
+    assert (parameter.dtype, precise(parameter).dtype) == (torch.bfloat16, torch.float32)
+    files = [load_file(checkpoint.folder_of(out / name, 2) / "model.safetensors") for name in ("half", "half cut")]
+    assert all(torch.equal(value, files[1][name]) for name, value in files[0].items())
+    assert not torch.equal(precise(parameter), whole(parameter).float())
+
+    with pytest.raises(UsageError, match="engine.kind cpu plays in the first process, but this launch spreads"):
+        Run(settings, out / "refused")
+    with pytest.raises(UsageError, match="set parallel.strategy=deepspeed, or launch with tb_trainer/launch/fsdp2.yaml"):
+        Run(_with(settings, {"parallel": {"strategy": "fsdp2"}}), out / "refused")
+    first = run.first
+    with pytest.raises(BackendError if first else PeerError):
+        Run(settings, out / "broken", engine=Broken(Renderer(tokenizer(), "compact"), lambda key: CHATTER)).train()
+
+
+def test_what_goes_wrong_is_told_and_leaves_nobody_waiting(base: Path, tmp_path: Path) -> None:
+    done = launch(tmp_path, 2, f"here.edges(Path({str(base)!r}), Path({str(tmp_path)!r}))")
+    assert done.returncode == 0, done.stderr[-3000:]
