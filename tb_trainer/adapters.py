@@ -12,8 +12,8 @@ from typing import Any
 import torch
 
 from tb_envs.errors import UsageError
-from tb_trainer.schema import LoraConfig
 from tb_trainer import zero
+from tb_trainer.schema import LoraConfig
 from tb_trainer.spread import spread_like
 
 CONFIG, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"

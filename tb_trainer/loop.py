@@ -113,8 +113,8 @@ class Run:
         self._plays = not is_sharded(self._plain()) or (kind == "hf" and self.accelerator.num_processes == 1)
         if not self._plays and kind != "vllm" and self._engine is None:
             raise UsageError(
-                f"engine.kind {kind} plays in the first process, but this launch spreads the weights (FSDP2, ZeRO 3): launch "
-                "with tb_trainer/launch/ddp.yaml and parallel.strategy=ddp, or set engine.kind=vllm"
+                f"engine.kind {kind} plays in the first process, but this launch spreads the weights (FSDP2, ZeRO 3): "
+                "launch with tb_trainer/launch/ddp.yaml and parallel.strategy=ddp, or set engine.kind=vllm"
             )
         if self.reference is not None:
             self.reference = self.reference.to(self.accelerator.device)

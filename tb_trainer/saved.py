@@ -70,7 +70,9 @@ def _check_parts(accelerator: Any, folder: Path, *, zero3: bool) -> None:
     _check_there(folder, "pytorch_model" if zero3 else "pytorch_model_fsdp_0")
     written, now = checkpoint.read_state(folder)["processes"], accelerator.num_processes
     if zero3 and written != now:  # DeepSpeed cannot spread them anew; FSDP2 can
-        raise UsageError(f"{folder} was written by {written} processes under DeepSpeed, here are {now}; {_else(folder)}")
+        raise UsageError(
+            f"{folder} was written by {written} processes under DeepSpeed, here are {now}; {_else(folder)}"
+        )
 
 
 def _check_there(folder: Path, name: str) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from copy import deepcopy
+from importlib import import_module
 from typing import Any
 
 import torch
@@ -88,9 +89,7 @@ def is_zero(tensor: Any) -> bool:
 
 def whole(parameter: Any) -> torch.Tensor:
     """A copy of a parameter, whole, in every process, in the type it computes in."""
-    import deepspeed
-
-    with deepspeed.zero.GatheredParameters([parameter]):
+    with _deepspeed().zero.GatheredParameters([parameter]):
         return parameter.detach().clone()
 
 
@@ -98,21 +97,15 @@ def precise(parameter: Any) -> torch.Tensor:
     """As `whole`, of a trained parameter in the precision that the optimizer keeps."""
     if not parameter.requires_grad:
         return whole(parameter)
-    from deepspeed.utils import safe_get_full_fp32_param
-
-    found = safe_get_full_fp32_param(parameter)
-    assert found is not None
-    return found
+    return _deepspeed().utils.safe_get_full_fp32_param(parameter)
 
 
 def put(parameter: Any, value: torch.Tensor) -> None:
     """Give a trained parameter a value that every process has whole."""
-    import deepspeed
-    from deepspeed.utils import safe_set_full_fp32_param
-
+    deepspeed = _deepspeed()
     with torch.no_grad(), deepspeed.zero.GatheredParameters([parameter], modifier_rank=0):
         parameter.copy_(value)
-    safe_set_full_fp32_param(parameter, value.to(parameter.device, torch.float32))
+    deepspeed.utils.safe_set_full_fp32_param(parameter, value.to(parameter.device, torch.float32))
 
 
 def optimizer_state(model: Any, optimizer: Any, *, keep: bool) -> dict[str, Any]:
@@ -123,12 +116,10 @@ def optimizer_state(model: Any, optimizer: Any, *, keep: bool) -> dict[str, Any]
         optimizer: as accelerate prepared it.
         keep: whether this process wants it; the others help.
     """
-    from deepspeed.utils import safe_get_full_optimizer_state
-
     own, trained = _own(optimizer), _trained(model)
     parts: dict[int, dict[str, Any]] = {}
     for place, parameter in enumerate(trained if own.state else []):
-        full = {name: safe_get_full_optimizer_state(parameter, name) for name in MOMENTS}
+        full = {name: _deepspeed().utils.safe_get_full_optimizer_state(parameter, name) for name in MOMENTS}
         if keep:
             step = next(iter(own.state.values()))["step"].detach().cpu().clone()
             parts[place] = {"step": step, **{name: value.cpu() for name, value in full.items()}}
@@ -138,8 +129,6 @@ def optimizer_state(model: Any, optimizer: Any, *, keep: bool) -> dict[str, Any]
 
 def take_optimizer_state(model: Any, optimizer: Any, state: Mapping[str, Any]) -> None:
     """Give the loop's optimizer the state that `optimizer_state` made."""
-    from deepspeed.utils import safe_set_full_optimizer_state
-
     own, parts = _own(optimizer), state["state"]
     for group, saved in zip(own.param_groups, state["param_groups"], strict=True):
         group |= {name: value for name, value in saved.items() if name != "params"}
@@ -150,7 +139,12 @@ def take_optimizer_state(model: Any, optimizer: Any, state: Mapping[str, Any]) -
         own.state[flat] = {"step": parts[0]["step"].clone(), **{name: torch.zeros_like(flat) for name in MOMENTS}}
     for place, parameter in enumerate(_trained(model)):
         for name in MOMENTS:
-            safe_set_full_optimizer_state(parameter, parts[place][name].to(parameter.device), name)
+            value = parts[place][name].to(parameter.device)
+            _deepspeed().utils.safe_set_full_optimizer_state(parameter, value, name)
+
+
+def _deepspeed() -> Any:
+    return import_module("deepspeed")
 
 
 def _own(optimizer: Any) -> Any:

@@ -1,27 +1,31 @@
 """DeepSpeed's ZeRO 3 in gloo processes: the step of one, checkpoints that go on, adapters alone, weights for servers.
 
 Launched as the documentation says, with the file that is shipped; only the library of the collective calls is not a
-GPU's. Run by `make test-long`, with an interpreter that has DeepSpeed.
+GPU's. `make test-long` makes the environment that has DeepSpeed; only what is launched runs in it.
 """
 
 from __future__ import annotations
 
+import fcntl
 import math
 import os
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
+from accelerate.commands.launch import _validate_launch_command, launch_command_parser
+from accelerate.utils.launch import prepare_deepspeed_cmd_env
 from safetensors.torch import load_file
-from test_trainer_fsdp2 import LORA, Served, base, settings_of
+from test_trainer_fsdp2 import LORA, Served, settings_of
 from test_trainer_loop import _untimed, table
 from test_trainer_lora import adapted
-
-from trainer_parts import CHATTER, tokenizer, written
+from trainer_parts import CHATTER, sharp_model, tokenizer, written
 
 from tb_envs.errors import BackendError, UsageError
 from tb_trainer import checkpoint, update
@@ -33,16 +37,15 @@ from tb_trainer.ranks import PeerError
 from tb_trainer.reference import WrittenEngine
 from tb_trainer.render import Renderer
 from tb_trainer.schema import TrainConfig
-from tb_trainer.zero import precise, whole
+from tb_trainer.zero import configure, precise, whole
 
 HERE = Path(__file__).parent
-FILE = HERE.parent / "tb_trainer/launch/deepspeed_zero3.yaml"
+FILE_OPTIONS = ["--config_file", str(HERE.parent / "tb_trainer/launch/deepspeed_zero3.yaml")]
 KINDS: dict[str, dict[str, Any]] = {
     "adapters": {"grpo": {"steps": 2}},
     # Several micro-batches in every process, and gradients above their bound.
     "all": {"grpo": {"micro_tokens": 700, "gradient_clip": 0.05}, "model": {"gradient_checkpointing": True}},
 }
-assert base
 pytestmark = pytest.mark.long
 
 
@@ -68,31 +71,47 @@ def go(base: Path, out: Path) -> None:
         again = Run(settings, out / kind / "cut", engine=table(settings), resume=True)
         assert again.done == 1
         again.train()
-    again.accelerator.end_training()
 
 
-def launch(tmp_path: Path, processes: int, body: str, *options: str) -> subprocess.CompletedProcess[str]:
+def launch(tmp_path: Path, processes: int, body: str) -> subprocess.CompletedProcess[str]:
     """From another folder than the project's, as accelerate starts it."""
     script = tmp_path / "script.py"
     head = (
-        f"import sys\nsys.path.insert(0, {str(HERE)!r})\nimport conftest, deepspeed, test_trainer_deepspeed as here\n"
+        "import conftest, deepspeed, test_trainer_deepspeed as here\n"
         "deepspeed.ops.__compatible_ops__.clear()\n"  # on CPUs it would compile calls of its own, where gloo does
     )
     script.write_text(f"{head}from pathlib import Path\n{body}\n", "utf-8")
-    command = [sys.executable, "-m", "accelerate.commands.launch", "--config_file", str(FILE), *options]
-    command += ["--num_processes", str(processes), "--main_process_port", "0", str(script)]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+    python = sys.executable if find_spec("deepspeed") else str(HERE.parent / ".venv-deepspeed/bin/python")
+    command = [python, "-m", "accelerate.commands.launch", *FILE_OPTIONS, "--num_processes", str(processes)]
+    command += ["--main_process_port", "0", str(script)]
+    below = os.pathsep.join(sys.path)  # this project as it is here, whatever that environment stands on
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": below}
     return subprocess.run(
         command, capture_output=True, text=True, timeout=300, check=False, env=environment, cwd=tmp_path
     )
 
 
-@pytest.fixture(scope="module")
-def out(tmp_path_factory: pytest.TempPathFactory, base: Path) -> Path:
-    folder = tmp_path_factory.mktemp("zero3")
-    done = launch(folder, 2, f"here.go(Path({str(base)!r}), Path({str(folder)!r}))")
-    assert done.returncode == 0, done.stderr[-3000:]
+@pytest.fixture(scope="session")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where two processes did all that is asserted here; made once, by the first of pytest's workers that needs it."""
+    temporary = tmp_path_factory.getbasetemp()
+    folder = (temporary.parent if "PYTEST_XDIST_WORKER" in os.environ else temporary) / "zero3"
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "edges").exists():
+            sharp_model().save_pretrained(folder / "base")
+            tokenizer().save_pretrained(folder / "base")
+            places = f"Path({str(folder / 'base')!r}), Path({str(folder)!r})"
+            done = launch(folder, 2, f"here.go({places})\nprint('runs are done', flush=True)\nhere.edges({places})")
+            assert "runs are done" in done.stdout, done.stderr[-3000:]
+            (folder / "edges").write_text("" if done.returncode == 0 else done.stderr[-3000:], "utf-8")
     return folder
+
+
+@pytest.fixture
+def base(out: Path) -> Path:
+    return out / "base"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -157,7 +176,9 @@ def test_a_checkpoint_is_one_that_a_process_alone_can_go_on_with(base: Path, out
 def test_a_checkpoint_of_parts_is_refused_by_a_process_alone(base: Path, out: Path, tmp_path: Path) -> None:
     settings = settings_for(base, "all", updates=3, strategy="ddp")
     shutil.copytree(out / "all/whole/checkpoints", tmp_path / "checkpoints")
-    with pytest.raises(UsageError, match=r"another parallel.strategy \(it has no optimizer.pt\); resume as it was begun"):
+    with pytest.raises(
+        UsageError, match=r"another parallel.strategy \(it has no optimizer.pt\); resume as it was begun"
+    ):
         Run(settings, tmp_path, engine=table(settings), resume=True)
 
 
@@ -218,13 +239,41 @@ def edges(base: Path, out: Path) -> None:
 
     with pytest.raises(UsageError, match="engine.kind cpu plays in the first process, but this launch spreads"):
         Run(settings, out / "refused")
-    with pytest.raises(UsageError, match="set parallel.strategy=deepspeed, or launch with tb_trainer/launch/fsdp2.yaml"):
+    with pytest.raises(UsageError, match="deepspeed, or launch with tb_trainer/launch/fsdp2.yaml"):
         Run(_with(settings, {"parallel": {"strategy": "fsdp2"}}), out / "refused")
     first = run.first
     with pytest.raises(BackendError if first else PeerError):
         Run(settings, out / "broken", engine=Broken(Renderer(tokenizer(), "compact"), lambda key: CHATTER)).train()
 
 
-def test_what_goes_wrong_is_told_and_leaves_nobody_waiting(base: Path, tmp_path: Path) -> None:
-    done = launch(tmp_path, 2, f"here.edges(Path({str(base)!r}), Path({str(tmp_path)!r}))")
-    assert done.returncode == 0, done.stderr[-3000:]
+def test_what_goes_wrong_is_told_and_leaves_nobody_waiting(out: Path) -> None:
+    """What `edges` asserts, in both processes."""
+    assert (out / "edges").read_text("utf-8") == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--zero_stage", "2"], "asks DeepSpeed for ZeRO stage 2, built is stage 3"),
+        (
+            ["--gradient_clipping", "0.5"],
+            "DeepSpeed's gradient_clipping to 0.5: leave it out, grpo.gradient_clip is",
+        ),
+        (["--gradient_accumulation_steps", "4"], "gradient_accumulation_steps to 4: leave it out, micro-batches"),
+        (["--offload_param_device", "nvme"], "offload_param_device nvme, which is not built: set cpu or none"),
+    ],
+)
+def test_a_launch_that_contradicts_the_settings_is_refused(
+    options: list[str], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from accelerate import DeepSpeedPlugin
+
+    monkeypatch.chdir(tmp_path)
+    arguments, *_ = _validate_launch_command(launch_command_parser().parse_args([*FILE_OPTIONS, *options, "tbx"]))
+    arguments.deepspeed_fields_from_accelerate_config = ""
+    for name, value in prepare_deepspeed_cmd_env(arguments)[1].items():
+        if name.startswith("ACCELERATE_"):
+            monkeypatch.setenv(name, value)
+    accelerator: Any = SimpleNamespace(state=SimpleNamespace(deepspeed_plugin=DeepSpeedPlugin()))
+    with pytest.raises(UsageError, match=says):
+        configure(accelerator, dtype=torch.float32, clip=1.0)

@@ -404,7 +404,7 @@ def test_the_smoke_preset_runs_two_updates_of_the_model_itself(
         (sets("parallel.sequence=4"), "Set parallel.sequence=1, and sampling.episode_tokens and grpo.micro_tokens to"),
         (
             sets("parallel.strategy=deepspeed"),
-            "Set parallel.strategy=fsdp2 and launch with tb_trainer/launch/fsdp2.yaml",
+            "needs DeepSpeed: pip install 'thinkingbox-gym[train,deepspeed]', or set parallel.strategy=fsdp2",
         ),
     ],
 )
@@ -418,22 +418,26 @@ def test_wrong_usage_is_one_line_that_says_what_is_right(
     assert "\n" not in error
 
 
-def test_what_is_not_built_is_refused_from_the_settings_alone(tmp_path: Path) -> None:
+def test_what_cannot_be_trained_is_refused_from_the_settings_alone(tmp_path: Path) -> None:
     """Nothing is loaded for it: neither in a plain start nor in one that accelerate launched with DeepSpeed."""
     code = (
         "import sys; from tb_trainer import cli; code = cli.main(sys.argv[1:]); "
         "print(code, [m for m in ('torch', 'transformers', 'accelerate') if m in sys.modules])"
     )
-    for arguments, environment in (
-        (["--preset", "reference-24xh100"], {}),
-        (["--preset", "smoke", *sets("parallel.strategy=deepspeed")], {}),
-        (["--preset", "smoke"], {"ACCELERATE_USE_DEEPSPEED": "true"}),
+    for arguments, environment, says in (
+        (["--preset", "reference-24xh100"], {}, "can be planned (--dry-run) and is not built"),
+        (["--preset", "smoke", *sets("parallel.strategy=deepspeed")], {}, "needs DeepSpeed: pip install"),
+        (
+            ["--preset", "smoke"],
+            {"ACCELERATE_USE_DEEPSPEED": "true"},
+            "set parallel.strategy=deepspeed, or",
+        ),
     ):
         command = [sys.executable, "-c", code, *arguments, "--out", str(tmp_path / "run")]
         done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **environment})
         assert done.stdout == "2 []\n"
-        assert "can be planned (--dry-run) and is not built" in done.stderr and done.stderr.count("\n") == 1
-    with pytest.raises(UsageError, match="strategy deepspeed can be planned"):
+        assert says in done.stderr and done.stderr.count("\n") == 1
+    with pytest.raises(UsageError, match="strategy deepspeed needs DeepSpeed"):
         Run(settings_for(parallel={"strategy": "deepspeed"}), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
