@@ -1,7 +1,7 @@
 """What a checkpoint holds of the weights and of the optimizer: written by all processes together, and taken up by them.
 
-Every process makes the same calls, also the one that only helps to gather. Refuses nothing: `tb_trainer.checkpoint`
-says which folder is whole, and whose.
+Every process makes the same calls, also the one that only helps to gather. `tb_trainer.checkpoint` says which folder
+is whole, and whose; refused here is one that was written under another strategy, or whose parts cannot be spread anew.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What FSDP2 and ZeRO 3 spread over processes, weights and optimizer state: gathered to be served or saved, spread again.
+"""What FSDP2 and ZeRO 3 spread over processes, weights and optimizer: gathered to be served or saved, and spread again.
 
 Whatever gathers is a collective call: every process has to make it. What one process alone could hold is never asked of
 it without need: adapters and their optimizer state are gathered whole, the optimizer state of all weights stays spread.

@@ -233,13 +233,14 @@ def edges(base: Path, out: Path) -> None:
     run.train()
     parameter = next(parameter for parameter in run.model.parameters())
     assert (parameter.dtype, precise(parameter).dtype) == (torch.bfloat16, torch.float32)
+    assert run.optimizer.optimizer.gradient_accumulation_dtype == torch.float32
     files = [load_file(checkpoint.folder_of(out / name, 2) / "model.safetensors") for name in ("half", "half cut")]
     assert all(torch.equal(value, files[1][name]) for name, value in files[0].items())
     assert not torch.equal(precise(parameter), whole(parameter).float())
 
-    with pytest.raises(UsageError, match="engine.kind cpu plays in the first process, but this launch spreads"):
+    with pytest.raises(UsageError, match=r"engine.kind cpu plays in the first process, but this launch spreads"):
         Run(settings, out / "refused")
-    with pytest.raises(UsageError, match="deepspeed, or launch with tb_trainer/launch/fsdp2.yaml"):
+    with pytest.raises(UsageError, match=r"deepspeed, or launch with tb_trainer/launch/fsdp2.yaml"):
         Run(_with(settings, {"parallel": {"strategy": "fsdp2"}}), out / "refused")
     first = run.first
     with pytest.raises(BackendError if first else PeerError):
