@@ -50,15 +50,17 @@ def configure(accelerator: Any, *, dtype: torch.dtype, clip: float) -> None:
     for part in ("offload_param", "offload_optimizer"):
         if (spread.get(part) or {}).get("device") == "nvme":
             raise UsageError(f"this launch has DeepSpeed's {part}_device nvme, which is not built: set cpu or none")
-    given = {
+    told = {
         "optimizer": "grpo.learning_rate, grpo.adam_betas, grpo.adam_eps and grpo.weight_decay",
         "scheduler": "grpo.warmup",
     }
-    for name, ours in given.items():
+    for name, where in told.items():
         if name in settings:
-            raise UsageError(f"DeepSpeed's file of this launch holds {name!r}: leave it out, {ours} say it")
-    if (settings.get("fp16") or {}).get("enabled") is True:
-        raise UsageError("DeepSpeed's file of this launch enables fp16: leave it out, model.dtype says the type")
+            raise UsageError(f"DeepSpeed's file of this launch holds {name!r}: leave it out, {where} say it")
+    ours = str(dtype).removeprefix("torch.")
+    for name, same in (("fp16", False), ("bf16", dtype is torch.bfloat16)):
+        if (settings.get(name) or {}).get("enabled") is True and not same:
+            raise UsageError(f"this launch sets {name} (mixed_precision): leave it out, model.dtype is {ours}")
     for name, value, why in (
         ("gradient_clipping", clip, f"grpo.gradient_clip is {clip:g}"),
         ("gradient_accumulation_steps", 1, "micro-batches are counted by grpo.micro_tokens"),

@@ -260,6 +260,7 @@ def test_what_goes_wrong_is_told_and_leaves_nobody_waiting(out: Path) -> None:
             ["--gradient_clipping", "0.5"],
             "DeepSpeed's gradient_clipping to 0.5: leave it out, grpo.gradient_clip is",
         ),
+        (["--mixed_precision", "bf16"], "sets bf16 .mixed_precision.: leave it out, model.dtype is float32"),
         (["--gradient_accumulation_steps", "4"], "gradient_accumulation_steps to 4: leave it out, micro-batches"),
         (["--offload_param_device", "nvme"], "offload_param_device nvme, which is not built: set cpu or none"),
     ],
@@ -275,6 +276,8 @@ def test_a_launch_that_contradicts_the_settings_is_refused(
     for name, value in prepare_deepspeed_cmd_env(arguments)[1].items():
         if name.startswith("ACCELERATE_"):
             monkeypatch.setenv(name, value)
-    accelerator: Any = SimpleNamespace(state=SimpleNamespace(deepspeed_plugin=DeepSpeedPlugin()))
+    plugin = DeepSpeedPlugin()
+    plugin.set_mixed_precision(os.environ["ACCELERATE_MIXED_PRECISION"])
+    accelerator: Any = SimpleNamespace(state=SimpleNamespace(deepspeed_plugin=plugin))
     with pytest.raises(UsageError, match=says):
         configure(accelerator, dtype=torch.float32, clip=1.0)
