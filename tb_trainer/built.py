@@ -13,6 +13,11 @@ from tb_trainer.episodes import episode_settings
 from tb_trainer.schema import TrainConfig
 
 
+def under_deepspeed() -> bool:
+    """Whether `accelerate launch` was told to use DeepSpeed."""
+    return os.environ.get("ACCELERATE_USE_DEEPSPEED", "").lower() in ("true", "1")
+
+
 def check_built(config: TrainConfig) -> None:
     """Refuse settings that no code stands behind, or whose library is missing.
 
@@ -21,19 +26,28 @@ def check_built(config: TrainConfig) -> None:
     """
     parallel = config.parallel
     episode_settings(config.environment)
-    deepspeed = os.environ.get("ACCELERATE_USE_DEEPSPEED", "").lower() in ("true", "1")
-    if parallel.sequence > 1 and (deepspeed or parallel.strategy == "deepspeed"):
+    launched = under_deepspeed()
+    if parallel.sequence > 1 and (launched or parallel.strategy == "deepspeed"):
         raise UsageError(
-            f"parallel.sequence {parallel.sequence} was never tried with DeepSpeed: set parallel.strategy=fsdp2 and "
-            "launch with tb_trainer/launch/fsdp2.yaml, or set parallel.sequence=1"
+            f"parallel.sequence {parallel.sequence} is not built for DeepSpeed: set parallel.strategy=fsdp2 and launch "
+            "with tb_trainer/launch/fsdp2.yaml, or set parallel.sequence=1"
         )
-    if parallel.strategy == "deepspeed" or deepspeed:
-        where = "parallel.strategy deepspeed" if parallel.strategy == "deepspeed" else "a launch with DeepSpeed"
+    if launched and parallel.strategy != "deepspeed":
         raise UsageError(
-            f"{where} can be planned (--dry-run) and is not built: weights that ZeRO 3 spread are not gathered for the "
-            "engine and for checkpoints. Set parallel.strategy=fsdp2 and launch with tb_trainer/launch/fsdp2.yaml, "
-            "which spreads the same numbers; for adapters or a small model parallel.strategy=ddp, "
-            "tb_trainer/launch/ddp.yaml"
+            f"this launch is one with DeepSpeed, and parallel.strategy is {parallel.strategy}: set "
+            "parallel.strategy=deepspeed, or launch with tb_trainer/launch/"
+            f"{parallel.strategy}.yaml"
+        )
+    if parallel.strategy == "deepspeed" and find_spec("deepspeed") is None:
+        raise UsageError(
+            "parallel.strategy deepspeed needs DeepSpeed: pip install 'thinkingbox-gym[train,deepspeed]', or set "
+            "parallel.strategy=fsdp2 and launch with tb_trainer/launch/fsdp2.yaml"
+        )
+    if parallel.strategy == "deepspeed" and not launched:
+        raise UsageError(
+            "parallel.strategy is deepspeed, and this launch is none with DeepSpeed: accelerate launch --config_file "
+            "tb_trainer/launch/deepspeed_zero3.yaml --no_python tbx train …, or set the strategy that it was launched "
+            "with (fsdp2, ddp)"
         )
     if config.model.lora.rank and find_spec("peft") is None:
         raise UsageError("model.lora needs peft: pip install 'thinkingbox-gym[train]', or set model.lora.rank=0")

@@ -153,8 +153,8 @@ def _remarks(config: TrainConfig, layout: Layout, shape: Shape, memory: Memory, 
         f"a sequence of parallel.sequence {layout.sequence} crosses machines": bool(
             layout.training and len(layout.training) % layout.sequence
         ),
-        "deepspeed is planned for, not built: `tbx train` refuses it, because servers cannot be given weights that "
-        "ZeRO 3 spread; set parallel.strategy=fsdp2": (parallel.strategy == "deepspeed"),
+        "deepspeed was run on CPU processes only, never on GPUs; fsdp2 spreads the same numbers and needs no further "
+        "library": parallel.strategy == "deepspeed",
         f"model.dtype bfloat16 without fp32 copies: a step of {config.grpo.learning_rate:g} is lost in rounding "
         "for most weights (bfloat16 has 8 bits); set parallel.strategy fsdp2, or model.dtype float32": (
             model.dtype == "bfloat16" and parallel.strategy == "ddp" and config.grpo.learning_rate < 1e-4

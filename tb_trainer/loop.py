@@ -18,8 +18,8 @@ import torch
 
 from tb_envs.authoring.rng import stable_seed
 from tb_envs.errors import UsageError
-from tb_trainer import checkpoint
-from tb_trainer.built import check_built
+from tb_trainer import checkpoint, zero
+from tb_trainer.built import check_built, under_deepspeed
 from tb_trainer.engines import Engine
 from tb_trainer.engines.make import make_engine
 from tb_trainer.episodes import make_runner
@@ -34,7 +34,7 @@ from tb_trainer.ranks import agree, digest, ending_in_words, from_first, make_ac
 from tb_trainer.saved import load_weights, save_weights
 from tb_trainer.schema import TrainConfig
 from tb_trainer.sequence import sequence_group
-from tb_trainer.spread import FullWeights, is_sharded
+from tb_trainer.spread import FullWeights, count, is_sharded
 from tb_trainer.tasks import guard
 from tb_trainer.tasks.source import make_source
 from tb_trainer.tasks.training import hashes_of, training_tasks
@@ -78,6 +78,8 @@ class Run:
         self.accelerator = make_accelerator(
             str(out), cpu=not config.parallel.gpus, timeout=config.parallel.timeout, trackers=config.saving.trackers
         )
+        if under_deepspeed():
+            zero.configure(self.accelerator, dtype=dtype_of(config.model), clip=config.grpo.gradient_clip)
         self.first = bool(self.accelerator.is_main_process)
         self.sequence = sequence_group(self.accelerator, config.parallel.sequence, config.parallel.timeout)
         self.model, self.tokenizer = load_policy(config)
@@ -113,8 +115,8 @@ class Run:
         self._plays = not is_sharded(self._plain()) or (kind == "hf" and self.accelerator.num_processes == 1)
         if not self._plays and kind != "vllm" and self._engine is None:
             raise UsageError(
-                f"engine.kind {kind} plays in the first process, but this launch spreads the weights (FSDP2): launch "
-                "with tb_trainer/launch/ddp.yaml and parallel.strategy=ddp, or set engine.kind=vllm"
+                f"engine.kind {kind} plays in the first process, but this launch spreads the weights (FSDP2, ZeRO 3): "
+                "launch with tb_trainer/launch/ddp.yaml and parallel.strategy=ddp, or set engine.kind=vllm"
             )
         if self.reference is not None:
             self.reference = self.reference.to(self.accelerator.device)
@@ -314,8 +316,8 @@ class Run:
             return
         self.out.mkdir(parents=True, exist_ok=True)
         (self.out / "config.json").write_text(json.dumps(self.config.to_json(), indent=2) + "\n", "utf-8")
-        parameters = [p.numel() for p in self._plain().parameters()]
-        trained = sum(p.numel() for p in self._plain().parameters() if p.requires_grad)
+        parameters = [count(p) for p in self._plain().parameters()]
+        trained = sum(count(p) for p in self._plain().parameters() if p.requires_grad)
         self._note(
             event="resume" if self.done else "start",
             update=self.done,

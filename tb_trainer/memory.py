@@ -6,14 +6,16 @@ Bytes of one training GPU, with P parameters of which p are trained, N training 
 part           ddp                   fsdp2                            deepspeed (ZeRO 3)
 =============  ====================  ===============================  ====================================
 weights        b P                   (b (P-p) + 4 p) / N              b P / N
-gradients      b p (x2 if N > 1)     4 p / N                          b p / N
+gradients      b p (x2 if N > 1)     4 p / N                          4 p / N
 optimizer      2 b p                 8 p / N                          12 p / N (8 p / N with b = 4)
-gathered       0                     6 b x block + b x head          the same
+gathered       0                     6 b x block + b x head          the same + b x (10^9, or P)
 =============  ====================  ===============================  ====================================
 
 AdamW holds two numbers for each trained one (Loshchilov & Hutter 2019, arXiv 1711.05101), in the type of the weights:
 4 bytes where accelerate's FSDP2 raises trained weights to fp32 (its `fsdp2_prepare_model`) and where ZeRO keeps an
-fp32 copy (Rajbhandari et al. 2020, arXiv 1910.02054, section 3.1: 2 + 2 + 12). DDP holds gradients a second time in its
+fp32 copy (Rajbhandari et al. 2020, arXiv 1910.02054, section 3.1: 2 + 2 + 12; here 2 + 4 + 12, because micro-batches
+are summed in fp32, `tb_trainer.zero`). ZeRO also keeps up to 10^9 gathered weights for their next use (its
+`stage3_max_live_parameters`). DDP holds gradients a second time in its
 buckets (torch, `gradient_as_bucket_view`). Gathered are two blocks, with their weights, their gradients and those on
 their way, and the head's weights; the head's gradients are among the activations. A reference model (``grpo.kl``) is
 whole on every GPU: b P.
@@ -48,6 +50,8 @@ from tb_trainer.schema import LoraConfig, ModelConfig
 GIB = 2**30
 CHUNK = 1024
 """Sampled tokens whose logits are held at once: the default of `tb_trainer.grpo.score`."""
+LIVE = 10**9
+"""Weights that DeepSpeed's ZeRO 3 keeps gathered beyond their use, at most."""
 RESERVE = 0.08
 """Share of a GPU kept free for the CUDA context, NCCL's buffers and fragmentation; a margin, not a measurement."""
 NEEDED = ("hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "vocab_size")
@@ -142,13 +146,16 @@ def training_bytes(shape: Shape, load: Load) -> dict[str, int]:
             "optimizer": 2 * b * trained,
         }
     else:
-        kept = (4, 4, 8) if load.strategy == "fsdp2" or b == 4 else (b, b, 12)
+        zero3 = load.strategy == "deepspeed"
+        kept = (b, 4, 12) if zero3 and b < 4 else (4, 4, 8)
         parts = {
             "weights": -(-(b * frozen + kept[0] * trained) // n),
             "gradients": -(-kept[1] * trained // n),
             "optimizer": -(-kept[2] * trained // n),
             "gathered": b * ((2 if shape.adapters else 6) * shape.block + shape.vocabulary * shape.hidden),
         }
+        if zero3:
+            parts["gathered"] += b * min(LIVE, shape.parameters)
     if load.reference:
         parts["reference model"] = b * shape.parameters
     parts["activations"] = activation_bytes(shape, load)

@@ -16,7 +16,8 @@ from typing import Any, TypeVar
 
 import torch.distributed
 
-from tb_envs.errors import BackendError, ThinkingBoxError
+from tb_envs.errors import BackendError, ThinkingBoxError, UsageError
+from tb_trainer.built import under_deepspeed
 
 T = TypeVar("T")
 
@@ -36,12 +37,17 @@ def make_accelerator(out: str, *, cpu: bool, timeout: float, trackers: tuple[str
     """Accelerate's `Accelerator` for this process, whose collective calls wait `timeout` seconds at most."""
     from accelerate import Accelerator, DataLoaderConfiguration, InitProcessGroupKwargs
 
+    library: dict[str, Any] = {}
+    if cpu and under_deepspeed():
+        if torch.cuda.is_available():
+            raise UsageError("DeepSpeed trains on the GPUs that it sees: set parallel.gpus, or CUDA_VISIBLE_DEVICES=''")
+        cpu, library = False, {"backend": "gloo"}  # accelerate takes its `cpu` for: no DeepSpeed
     return Accelerator(
         cpu=cpu,
         log_with=list(trackers) or None,
         project_dir=out,
         dataloader_config=DataLoaderConfiguration(),
-        kwargs_handlers=[InitProcessGroupKwargs(timeout=timedelta(seconds=timeout))],
+        kwargs_handlers=[InitProcessGroupKwargs(timeout=timedelta(seconds=timeout), **library)],
     )
 
 

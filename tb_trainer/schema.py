@@ -145,7 +145,7 @@ class ParallelConfig(Strict):
         serving: GPUs of each machine that serve the engine, the rest train; 0 with a server elsewhere.
         serving_nodes: machines, of `nodes`, all of whose GPUs serve, in place of `serving`.
         colocated: all GPUs do both: trainer and servers stay on them side by side, each with its share of the memory.
-        strategy: ``ddp``, ``fsdp2`` or ``deepspeed`` (ZeRO 3).
+        strategy: ``ddp``, ``fsdp2`` or ``deepspeed`` (ZeRO 3, the extra ``deepspeed``).
         sequence: GPUs (on CPUs: processes) that share each episode, a slice of its tokens each
             (`tb_trainer.sequence`); divides the model's heads.
         gpu_memory: GiB of one GPU.

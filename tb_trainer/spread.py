@@ -1,4 +1,4 @@
-"""Weights and optimizer state that are spread over processes (FSDP2): gathered to be served or saved, and spread again.
+"""What FSDP2 and ZeRO 3 spread over processes, weights and optimizer: gathered to be served or saved, and spread again.
 
 Whatever gathers is a collective call: every process has to make it. What one process alone could hold is never asked of
 it without need: adapters and their optimizer state are gathered whole, the optimizer state of all weights stays spread.
@@ -11,14 +11,28 @@ from typing import Any
 
 import torch
 
+from tb_trainer import zero
+
 
 def is_sharded(model: Any) -> bool:
     """Whether no process has the whole model."""
-    return any(hasattr(parameter, "full_tensor") for parameter in model.parameters())
+    return any(is_part(parameter) for parameter in model.parameters())
+
+
+def is_part(tensor: Any) -> bool:
+    """Whether no process has the whole tensor."""
+    return hasattr(tensor, "full_tensor") or zero.is_zero(tensor)
+
+
+def count(parameter: Any) -> int:
+    """How many numbers a parameter has in all processes together."""
+    return int(parameter.ds_numel if zero.is_zero(parameter) else parameter.numel())
 
 
 def whole(tensor: torch.Tensor) -> torch.Tensor:
     """A tensor whole, in every process."""
+    if zero.is_zero(tensor):
+        return zero.whole(tensor)
     gather = getattr(tensor, "full_tensor", None)
     return tensor if gather is None else gather()
 
@@ -60,14 +74,14 @@ def gathered(model: Any, *, keep: bool, dtype: torch.dtype | None = None) -> dic
     Args:
         model: spread over processes.
         keep: whether this process wants it; the others help and get nothing.
-        dtype: that floating-point numbers are kept in.
+        dtype: that floating-point numbers are kept in; None: all that the optimizer knows of them.
     """
     state, seen = dict[str, torch.Tensor](), set[int]()
     for name, tensor in model.state_dict(keep_vars=True).items():
         if id(tensor) in seen or (hasattr(model, "peft_config") and not tensor.requires_grad):
             continue
         seen.add(id(tensor))  # of tied weights the first
-        full = whole(tensor).detach()
+        full = (zero.precise(tensor) if dtype is None and zero.is_zero(tensor) else whole(tensor)).detach()
         if keep:
             state[name] = full.to("cpu", dtype if full.is_floating_point() else None)
     return state

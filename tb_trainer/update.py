@@ -91,8 +91,10 @@ class Updater:
             passes += 1
             self.optimizer.zero_grad()
             for at, (batch, weight) in enumerate(mine):
+                last = at == len(mine) - 1
+                self.accelerator.sync_gradients = last  # DeepSpeed steps by itself, with the last one's backward pass
                 # Where weights are spread, gradients are summed up each time: put off, they would be whole everywhere.
-                now = at == len(mine) - 1 or self.accelerator.distributed_type in ("FSDP", "DEEPSPEED")
+                now = last or self.accelerator.distributed_type in ("FSDP", "DEEPSPEED")
                 with nullcontext() if now else self.accelerator.no_sync(self.model):
                     total = self._loss(batch, olds[at], references[at], weight, sums)
                     # Gradients are averaged over the processes; what is wanted is their sum.

@@ -24,6 +24,7 @@ import torch
 
 from tb_envs.errors import UsageError
 from tb_trainer.engines.wire import Away, Refused, credentials
+from tb_trainer.spread import is_part
 
 Named = Iterable[tuple[str, torch.Tensor]]
 FILE_BYTES = 4 << 30
@@ -187,7 +188,7 @@ def named(model: Any) -> Iterator[tuple[str, torch.Tensor]]:
         UsageError: no process has the whole model.
     """
     for name, tensor in model.named_parameters():
-        if hasattr(tensor, "full_tensor"):
+        if is_part(tensor):
             raise UsageError(f"{name} is spread over processes; gather the model before an engine is given it")
         for prefix in ("module.", "_orig_mod.", "base_model.model."):
             name = name.removeprefix(prefix)
