@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,6 +17,7 @@ from tb_envs.errors import BackendError
 from tb_envs.registration import load_domain
 from tb_envs.sampling import ArgumentSampler
 from tb_envs.session.local import LocalBackend
+from tb_envs.store.image import PAGE
 from tb_envs.store.journal import net_diff
 from tb_envs.task import get_task
 
@@ -181,3 +183,38 @@ def test_the_image_is_ordinary_sqlite() -> None:
     raw.deserialize(DOMAIN.image)
     assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     assert raw.execute("PRAGMA foreign_key_check").fetchone() is None
+
+
+def test_a_cursor_that_a_broken_call_leaves_reads_in_no_other_episode() -> None:
+    """SQLite ends the process when a cursor reads on over an image that was replaced below it."""
+    task = get_task(TASKS[0])
+    for breaks in (KeyboardInterrupt(), ZeroDivisionError()):
+        backend, left = LocalBackend(task), list[sqlite3.Cursor]()
+
+        def break_off(db: object, cursors: list[sqlite3.Cursor] = left, error: BaseException = breaks) -> None:
+            cursors.append(backend.store.raw.execute("SELECT id FROM inventory_nights"))
+            assert cursors[0].fetchone()
+            raise error
+
+        tool = next(tool for tool in DOMAIN.tools.values() if tool.effect == "read" and not tool.schema["properties"])
+        backend.tools = {tool.name: replace(tool, function=break_off)}
+        with pytest.raises((KeyboardInterrupt, BackendError)):
+            drive(backend.call(tool.name, {}))
+        raw = backend.store.raw
+        backend.close()
+        others = [LocalBackend(task) for _ in range(3)]
+        assert raw not in [other.store.raw for other in others]
+        with pytest.raises(sqlite3.ProgrammingError, match="closed database"):
+            left[0].fetchone()
+        for other in others:
+            other.close()
+
+
+def test_a_connection_that_waits_holds_no_episode() -> None:
+    backend = LocalBackend(get_task(TASKS[0]))
+    raw = backend.store.raw
+    backend.close()
+    assert len(raw.serialize()) == PAGE
+    again = LocalBackend(get_task(TASKS[1]))
+    assert again.store.raw is raw
+    assert again.dump() == LocalBackend(get_task(TASKS[1])).dump()

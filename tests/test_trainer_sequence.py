@@ -358,6 +358,6 @@ def test_processes_that_do_not_divide_are_refused(tmp_path: Path, base: Path) ->
         Run(settings(base), tmp_path / "run")
     with pytest.raises(UsageError, match=r"does not divide the 1 training process \(parallel.nodes"):
         plan(check({"name": "x", "parallel": {"sequence": 2}}))
-    with pytest.raises(UsageError, match=r"never tried with DeepSpeed: set parallel.strategy=fsdp2"):
+    with pytest.raises(UsageError, match=r"is not built for DeepSpeed: set parallel.strategy=fsdp2"):
         check_built(check({"name": "x", "parallel": {"sequence": 2, "strategy": "deepspeed"}}))
     assert not (tmp_path / "run").exists()

@@ -66,6 +66,7 @@ class ToolSession(Generic[S]):
         self._counts: dict[str, int] = {}
         self._changes: list[RowChange] = []
         self._call = 0
+        self._inside = False
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Check the arguments, run the tool in a transaction, return what the agent reads."""
@@ -79,21 +80,25 @@ class ToolSession(Generic[S]):
         fault = self._due_fault(tool)
         if fault is not None and not fault.applied:
             return error_result("temporary_failure", fault.says, checked)
+        self._inside = True
         try:
             if found.effect == "write":
                 data = self._write(found.function, checked)
             else:
                 data = found.function(self.db, **checked)
         except ToolError as error:
+            self._inside = False
             return error_result("refused", str(error), checked)
         except (DBAPIError, sqlite3.Error, OverflowError, UnicodeEncodeError) as error:
             if is_interrupt(getattr(error, "orig", error)):
                 raise BackendError(f"{tool} did not end in time: its statement was interrupted") from error
+            self._inside = False
             return error_result("refused", str(refusal(error)), checked)
         except BackendError:
             raise
         except Exception as error:
             raise BackendError(f"tool {tool} broke: {type(error).__name__}: {error}") from error
+        self._inside = False
         if fault is not None:
             return error_result("temporary_failure", fault.says, checked)
         return ToolResult(True, data, as_text(data), checked)
@@ -138,3 +143,7 @@ class LocalBackend(ToolSession[SqliteStore]):
         super().__init__(
             task, store, Db(store.connection, store.raw, task.domain.specs, ids, task.now, task.articles), ids
         )
+
+    def close(self) -> None:
+        """Give the database back; with a call that never came to its end, its connection too. Idempotent."""
+        self.store.close(keep=not self._inside)

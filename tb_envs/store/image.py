@@ -62,6 +62,16 @@ def _canvas(seed: bytes, length: int) -> tuple[memoryview, memoryview]:
     return known
 
 
+def empty_image() -> bytes:
+    """A database without tables, in one page."""
+    raw = sqlite3.connect(":memory:", isolation_level=None)
+    raw.execute(f"PRAGMA page_size={PAGE}")
+    raw.execute("PRAGMA user_version=1")  # nothing has been written before
+    image = raw.serialize()
+    raw.close()
+    return image
+
+
 def build_seed(base: type[DeclarativeBase], specs: Mapping[str, TableSpec], world: World) -> bytes:
     """Create the schema through SQLAlchemy, insert the world's rows, add the journal; return the image.
 

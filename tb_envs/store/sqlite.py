@@ -18,11 +18,13 @@ from sqlalchemy.pool import QueuePool
 from tb_envs.authoring.models import TableSpec
 from tb_envs.errors import BackendError
 from tb_envs.store.dump import canonical_dump
-from tb_envs.store.image import Pages
+from tb_envs.store.image import Pages, empty_image
 from tb_envs.store.journal import TABLE, RowChange, read_change
 
 KEPT = 64
 """Idle connections kept for the next reset; live ones are not limited."""
+EMPTY = empty_image()
+"""What an idle connection holds: the next image then takes the memory of the last, which the processor still knows."""
 STEPS = 100_000
 """Of SQLite's machine, some milliseconds, between two looks at signals within one statement."""
 _heeded = False
@@ -123,13 +125,21 @@ class SqliteStore:
             raise BackendError("this database is closed")
         return canonical_dump(self.raw, self.specs)
 
-    def close(self) -> None:
-        """Give the connection back. Idempotent."""
+    def close(self, *, keep: bool = True) -> None:
+        """Give the connection back. Idempotent.
+
+        Args:
+            keep: for another episode. Not where a call broke off in its middle: a cursor of it may be left, held by
+                the exception's traceback, and would read on in memory that another image has taken the place of.
+        """
         if self.closed:
             return
         self.closed = True
         self.rollback()
-        if len(_idle) < KEPT:
+        if keep and len(_idle) < KEPT:
+            self.raw.deserialize(EMPTY)
             _idle.append((self.connection, self.raw))
         else:
+            if not keep:
+                self.connection.invalidate()
             self.connection.close()
