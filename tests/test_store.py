@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -191,7 +192,8 @@ def test_a_cursor_that_a_broken_call_leaves_reads_in_no_other_episode() -> None:
     for breaks in (KeyboardInterrupt(), ZeroDivisionError()):
         backend, left = LocalBackend(task), list[sqlite3.Cursor]()
 
-        def break_off(db: object, cursors: list[sqlite3.Cursor] = left, error: BaseException = breaks) -> None:
+        def break_off(db: object, at: Any = (backend, left, breaks)) -> None:
+            backend, cursors, error = at
             cursors.append(backend.store.raw.execute("SELECT id FROM inventory_nights"))
             assert cursors[0].fetchone()
             raise error
