@@ -84,6 +84,7 @@ def test_the_first_steps_may_see_beginnings_only(monkeypatch: pytest.MonkeyPatch
         config(warmstart={**start, "short_steps": 5})
 
 
+@pytest.mark.long
 def test_two_processes_learn_what_one_learns() -> None:
     """Also from batches that do not divide; and two runs of two processes give the same bytes."""
     found = list[tuple[list[float], torch.Tensor]]()
@@ -113,6 +114,7 @@ def _fails_first(model: object, *, team: Team) -> None:
     raise RuntimeError("no memory is left here")
 
 
+@pytest.mark.long
 def test_a_helper_that_is_lost_ends_the_work_with_what_it_said(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ThinkingBoxError, match="this helper does not feel well"):
         together(2, _breaks, None)

@@ -25,6 +25,7 @@ from tb_trainer.policy import load_policy
 from tb_trainer.reference import WrittenEngine
 from tb_trainer.schema import TrainConfig
 
+pytestmark = pytest.mark.long
 HERE = Path(__file__).parent
 LORA = {"rank": 4, "alpha": 8}
 

@@ -102,6 +102,7 @@ with open({file!r}, "a") as file:
 """
 
 
+@pytest.mark.long
 def test_the_script_gives_each_machine_its_servers_and_its_trainers(train: Path, tmp_path: Path) -> None:
     """Three machines of the reference's plan: what would be started on the last, and on the second."""
     serve, noted = tmp_path / "serve", tmp_path / "noted"

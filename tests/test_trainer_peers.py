@@ -107,6 +107,7 @@ def test_two_processes_are_one_run_and_a_dead_one_ends_it_with_a_checkpoint(tmp_
     assert read_rows(tmp_path / "two/log.jsonl")[0]["processes"] == 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("moment", "events"), [(PLAYS, 2), (SAVES, 3)], ids=["plays", "saves"])
 def test_the_one_that_is_busy_says_that_another_is_dead(tmp_path: Path, moment: str, events: int) -> None:
     """It takes part in no collective call, so only its launcher can tell it."""

@@ -262,6 +262,7 @@ def two(tmp_path_factory: pytest.TempPathFactory, base: Path) -> Path:
     return folder
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CASES)
 def test_two_processes_that_share_each_episode_take_the_steps_of_one(name: str, two: Path) -> None:
     same(name, two, 2)
@@ -281,6 +282,7 @@ def test_so_do_four_that_share_each_episode(tmp_path: Path) -> None:
     same("plain, spread", tmp_path, 4)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("checkpointing", [False, True])
 def test_the_memory_of_tokens_is_halved_as_the_plan_says(checkpointing: bool, two: Path) -> None:
     shape = shape_of(ModelConfig(shape={"model_type": "qwen3", **WIDE}))
@@ -294,6 +296,7 @@ def test_the_memory_of_tokens_is_halved_as_the_plan_says(checkpointing: bool, tw
         assert parts["weights"] + parts["gradients"] + parts["activations"] == pytest.approx(peak, rel=0.2)
 
 
+@pytest.mark.long
 def test_a_run_goes_on_bit_for_bit_and_takes_the_steps_of_one_process(two: Path, base: Path, tmp_path: Path) -> None:
     ours, theirs = (load_file(checkpoint.folder_of(two / name, 2) / "model.safetensors") for name in ("cut", "whole"))
     assert all(torch.equal(ours[name], value) for name, value in theirs.items())

@@ -93,6 +93,7 @@ def trained(run: Run, before: Callable[[int], None]) -> tuple[list[str], list[di
     return digests, rows, weights
 
 
+@pytest.mark.long
 def test_a_storm_leaves_every_update_as_it_would_have_been(tmp_path: Path) -> None:
     calm, quiet, weights = played(tmp_path / "calm", settings_for())
     storm = settings_for(faults={"timeout": 0.05, "crash": 0.01})
