@@ -10,6 +10,7 @@ from importlib.util import find_spec
 
 from tb_envs.errors import UsageError
 from tb_trainer.episodes import episode_settings
+from tb_trainer.layout import NOT_UNDER_DEEPSPEED
 from tb_trainer.schema import TrainConfig
 
 
@@ -28,10 +29,7 @@ def check_built(config: TrainConfig) -> None:
     episode_settings(config.environment)
     launched = under_deepspeed()
     if parallel.sequence > 1 and (launched or parallel.strategy == "deepspeed"):
-        raise UsageError(
-            f"parallel.sequence {parallel.sequence} is not built for DeepSpeed: set parallel.strategy=fsdp2 and launch "
-            "with tb_trainer/launch/fsdp2.yaml, or set parallel.sequence=1"
-        )
+        raise UsageError(f"parallel.sequence {parallel.sequence} {NOT_UNDER_DEEPSPEED}")
     if launched and parallel.strategy != "deepspeed":
         raise UsageError(
             f"this launch is one with DeepSpeed, and parallel.strategy is {parallel.strategy}: set "

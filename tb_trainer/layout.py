@@ -43,6 +43,13 @@ class Layout:
         return self.ranks // self.sequence
 
 
+NOT_UNDER_DEEPSPEED = (
+    "is not built for DeepSpeed: set parallel.strategy=fsdp2 and launch with tb_trainer/launch/fsdp2.yaml, or set "
+    "parallel.sequence=1"
+)
+"""What is wrong with ``parallel.sequence`` there, in a plan and in a run."""
+
+
 def layout_of(config: TrainConfig) -> Layout:
     """The layout of a configuration.
 
@@ -50,6 +57,8 @@ def layout_of(config: TrainConfig) -> Layout:
         UsageError: something does not divide, or cannot work together.
     """
     parallel, engine = config.parallel, config.engine
+    if parallel.sequence > 1 and parallel.strategy == "deepspeed":
+        raise UsageError(f"parallel.sequence {parallel.sequence} {NOT_UNDER_DEEPSPEED}")
     if not parallel.gpus:
         _cpus_only(config)
         return Layout(parallel.nodes, 0, (), (), parallel.nodes, parallel.sequence, 0, _reached(config, 0))
