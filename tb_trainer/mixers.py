@@ -12,10 +12,12 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
+from inspect import unwrap
 from types import ModuleType
 from typing import Any
 
 import torch
+import transformers
 from transformers import AttentionInterface, AttentionMaskInterface
 
 from tb_envs.errors import UsageError
@@ -42,7 +44,7 @@ class Mixers:
     def __init__(self, group: SequenceGroup, models: Sequence[Any]) -> None:
         self._group, self._met, self._undo = group, Counter[str](), list[Callable[[], None]]()
         self._parts = [_parts(model, group.size) for model in models] if group.size > 1 else []
-        self._unsure = bool(self._parts)
+        self._unsure = {id(model): parts for model, parts in zip(models, self._parts, strict=False)}
 
     def __enter__(self) -> Mixers:
         modules: dict[str, ModuleType] = {}
@@ -56,24 +58,29 @@ class Mixers:
         return self
 
     def __exit__(self, *_: Any) -> None:
+        self._met.clear()
         while self._undo:
             self._undo.pop()()
 
-    def check(self) -> None:
-        """Whether in the first forward pass each block's mixer has exchanged; nothing after the next ones.
+    def check(self, model: Any) -> None:
+        """Whether in its first forward pass each block's mixer has exchanged; nothing after the next ones.
+
+        Args:
+            model: one of `models`, behind a forward pass.
 
         Raises:
             UsageError: some have not, and were blind to the other slices.
         """
-        if not self._unsure:
+        met = Counter(self._met)
+        self._met.clear()
+        if id(model) not in self._unsure:
             return
-        self._unsure = False
-        attention, linear = self._parts[0]
+        attention, linear = self._unsure.pop(id(model))
         wanted = Counter({NAME: len(attention), CONVOLUTION: len(linear), DELTA: len(linear)})
-        if self._met != wanted:
+        if met != wanted:
             raise UsageError(
                 f"parallel.sequence {self._group.size}: the model's token mixers were not all met (of {dict(wanted)} "
-                f"{dict(self._met)}), so they cannot be spread; {INSTEAD}"
+                f"{dict(met)}), so they cannot be spread; {INSTEAD}"
             )
 
     def _use(self, config: Any) -> None:
@@ -182,6 +189,11 @@ def _parts(model: Any, size: int) -> tuple[list[Any], list[Any]]:
             raise UsageError(f"parallel.sequence {size}: block {place} of the model has another token mixer; {INSTEAD}")
         attention += softmax
         linear += deltas
+    if not all(DELTA in unwrap(type(mixer).forward).__code__.co_names for mixer in linear):
+        raise UsageError(
+            f"parallel.sequence {size}: in transformers {transformers.__version__} gated delta rules hold functions "
+            "of their own, which cannot be replaced; take transformers 5.17 or newer, or set parallel.sequence=1"
+        )
     config = model.config.get_text_config()
     why = _unfit(config, size, softmax=bool(attention), linear=bool(linear))
     if why:

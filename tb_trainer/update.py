@@ -61,9 +61,10 @@ class Updater:
         """Step on the examples, which must be the same in every process.
 
         Returns:
-            ``stepped``, ``why`` not, ``grad_norm``, and means over the trained tokens: ``ratio``, ``clip_share``,
-            ``importance``, ``importance_capped``, ``mismatch_kl``, ``entropy``, ``kl``; maxima ``ratio_max`` and
-            ``mismatch_max``; ``tokens`` in the denominator and ``trained`` ones (those with an advantage).
+            ``stepped``, ``why`` not (or not as often as asked), ``grad_norm``, and means over the trained tokens:
+            ``ratio``, ``clip_share``, ``importance``, ``importance_capped``, ``mismatch_kl``, ``entropy``, ``kl``;
+            maxima ``ratio_max`` and ``mismatch_max``; ``tokens`` in the denominator and ``trained`` ones (those with
+            an advantage).
         """
         tokens = sum(example.tokens.actions for example in examples)
         # An episode without an advantage has no gradient, unless a divergence pulls it; it counts below the line.
@@ -77,8 +78,12 @@ class Updater:
         mine = [(sequence.cut(pad(part, device)), 1.0) for part in packs[sequence.share]]
         while len(mine) < rounds:  # collective calls need the same number of passes everywhere
             mine.append((sequence.cut(pad(useful[:1], device)), 0.0))
-        with self._mixers:
-            return self._step(mine, tokens)
+        try:
+            with self._mixers:
+                return self._step(mine, tokens)
+        finally:
+            # Or, after an error on the way, all of accelerate's optimizers would neither step nor forget gradients.
+            self.accelerator.sync_gradients = True
 
     def _step(self, mine: Sequence[tuple[Padded, float]], tokens: int) -> dict[str, Any]:
         """Steps on this process's micro-batches, of which some only keep the others company (weight 0)."""
@@ -103,7 +108,7 @@ class Updater:
             report["grad_norm"] = norm
             if not math.isfinite(norm):
                 self.optimizer.zero_grad()
-                report |= {"stepped": False, "why": "the gradient is not finite"}
+                report |= {"stepped": passes > 1, "why": "the gradient is not finite"}
                 break
             self.optimizer.step()
         self.optimizer.zero_grad()
@@ -146,7 +151,7 @@ class Updater:
 
     def _score(self, model: Any, batch: Padded) -> Scored:
         scored = score(model, batch, self.objective.temperature)
-        self._mixers.check()
+        self._mixers.check(model)
         return scored
 
     def _summed(self, sums: dict[str, float]) -> dict[str, float]:

@@ -8,6 +8,7 @@ import json
 import random
 import subprocess
 import sys
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trainer_parts import sharp_model
 
+from tb_trainer import update
 from tb_trainer.grpo import Example, Objective, advantages, pad, score, surrogate
 from tb_trainer.tokens import Trajectory
 from tb_trainer.update import Updater, pack, share
@@ -331,6 +333,55 @@ def test_a_gradient_that_is_not_finite_is_told_and_moves_nothing() -> None:
     report = Updater(Accelerator(cpu=True), model, optimizer, Objective(), micro_tokens=10**6).update(examples)
     assert (report["stepped"], report["why"]) == (False, "the gradient is not finite")
     assert all(torch.equal(a, b) for a, b in zip(before, model.parameters(), strict=True))
+
+
+def test_an_update_that_was_broken_off_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither gradients of its first micro-batches, nor optimizers that are told to wait for the last one."""
+    examples, flat = batch_of(12), list[torch.Tensor]()
+    for broken in (False, True):
+        model = sharp_model(positions=256)
+        accelerator = Accelerator(cpu=True)
+        wrapped, optimizer = accelerator.prepare(model, torch.optim.SGD(model.parameters(), lr=1.0))
+        updater = Updater(accelerator, wrapped, optimizer, Objective(), micro_tokens=64, gradient_clip=1e9)
+        if broken:
+            calls = count(1)
+
+            def fails(*arguments: Any, calls: Any = calls) -> Any:
+                if next(calls) == 3:
+                    raise KeyboardInterrupt
+                return score(*arguments)
+
+            monkeypatch.setattr(update, "score", fails)
+            with pytest.raises(KeyboardInterrupt):
+                updater.update(examples)
+            assert accelerator.sync_gradients
+            monkeypatch.undo()
+        updater.update(examples)
+        flat.append(torch.cat([p.detach().flatten() for p in model.parameters()]))
+    assert torch.equal(*flat)
+
+
+def test_a_later_step_that_is_not_finite_does_not_deny_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weights have moved, so whoever plays has to be given them."""
+    model, examples, calls = sharp_model(positions=256), batch_of(4), count(1)
+    before = [p.detach().clone() for p in model.parameters()]
+    updater = Updater(
+        Accelerator(cpu=True),
+        model,
+        torch.optim.AdamW(model.parameters(), lr=1e-3),
+        Objective(),
+        micro_tokens=10**6,
+        steps=2,
+    )
+
+    def poisoned(*arguments: Any) -> Any:
+        scored = score(*arguments)  # first for the old log-probabilities, then for each step
+        return scored._replace(logprobs=scored.logprobs * torch.inf) if next(calls) == 3 else scored
+
+    monkeypatch.setattr(update, "score", poisoned)
+    report = updater.update(examples)
+    assert (report["stepped"], report["why"]) == (True, "the gradient is not finite")
+    assert not all(torch.equal(a, b) for a, b in zip(before, model.parameters(), strict=True))
 
 
 # -- more than one process

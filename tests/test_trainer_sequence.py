@@ -350,10 +350,22 @@ def test_a_model_that_cannot_be_spread_is_refused(kind: str, changes: dict[str, 
 
 def test_a_mixer_that_was_passed_by_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """Or its block would be blind to the other slices, and the rest be trained on that."""
-    model = tiny(Case(False))
-    with Mixers(SequenceGroup(2), [model]) as mixers, pytest.raises(UsageError, match="mixers were not all met"):
-        mixers.check()
+    model, reference = tiny(Case(False)), tiny(Case(False))
+    with Mixers(SequenceGroup(2), [model, reference]) as mixers:
+        for each in (reference, model):  # whichever reads first does not vouch for the other
+            with pytest.raises(UsageError, match="mixers were not all met"):
+                mixers.check(each)
+            mixers.check(each)
     assert model.config._attn_implementation == "sdpa"
+
+
+def test_a_gated_delta_rule_that_holds_its_functions_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As before transformers 5.17: to replace what its module calls would change nothing."""
+    model = tiny(Case(True))
+    held = lambda self, x, **options: self.chunk_gated_delta_rule(x, **options)  # noqa: E731
+    monkeypatch.setattr(type(model.model.layers[0].linear_attn), "forward", held)
+    with pytest.raises(UsageError, match=r"take transformers 5\.17 or newer, or set parallel\.sequence=1"):
+        Mixers(SequenceGroup(2), [model])
 
 
 def test_processes_that_do_not_divide_are_refused(tmp_path: Path, base: Path) -> None:
@@ -361,6 +373,7 @@ def test_processes_that_do_not_divide_are_refused(tmp_path: Path, base: Path) ->
         Run(settings(base), tmp_path / "run")
     with pytest.raises(UsageError, match=r"does not divide the 1 training process \(parallel.nodes"):
         plan(check({"name": "x", "parallel": {"sequence": 2}}))
-    with pytest.raises(UsageError, match=r"is not built for DeepSpeed: set parallel.strategy=fsdp2"):
-        check_built(check({"name": "x", "parallel": {"sequence": 2, "strategy": "deepspeed"}}))
+    for refuse in (check_built, plan):
+        with pytest.raises(UsageError, match=r"is not built for DeepSpeed: set parallel.strategy=fsdp2"):
+            refuse(check({"name": "x", "parallel": {"nodes": 2, "sequence": 2, "strategy": "deepspeed"}}))
     assert not (tmp_path / "run").exists()
