@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from transformers import (
 )
 
 from tb_envs.errors import UsageError
-from tb_trainer import checkpoint
+from tb_trainer import checkpoint, sequence
 from tb_trainer.adapters import put_on
 from tb_trainer.built import check_built
 from tb_trainer.config import check
@@ -212,7 +213,22 @@ def go(base: Path, out: Path) -> None:
     again.accelerator.end_training()
 
 
-def launch(folder: Path, processes: int, body: str) -> None:
+def dies(base: Path, out: Path) -> None:
+    """What each of two processes does, of which the second is gone in the middle of a pass."""
+    run = Run(settings(base), out / "run", engine=table(settings(base)))
+    exchange, calls = sequence._all_to_all, count(1)
+
+    def last(*arguments: Any) -> torch.Tensor:
+        if next(calls) == 14 and not run.first:
+            os._exit(9)
+        return exchange(*arguments)
+
+    sequence._all_to_all = last
+    run.train()
+
+
+def launch(folder: Path, processes: int, body: str, *, fails: bool = False) -> str:
+    """What several processes said."""
     script = folder / "script.py"
     head = f"import sys\nsys.path.insert(0, {str(HERE)!r})\nimport conftest, test_trainer_sequence as here\n"
     script.write_text(f"{head}from pathlib import Path\n{body}\n", "utf-8")
@@ -225,7 +241,8 @@ def launch(folder: Path, processes: int, body: str) -> None:
         check=False,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
     )
-    assert done.returncode == 0, done.stderr[-3000:]
+    assert bool(done.returncode) == fails, done.stderr[-3000:]
+    return done.stderr
 
 
 def same(name: str, folder: Path, processes: int) -> None:
@@ -312,6 +329,14 @@ def test_a_run_goes_on_bit_for_bit_and_takes_the_steps_of_one_process(two: Path,
     print(f"a run: {apart / moved:.1e} of the way")
     assert apart < 1e-4 * moved
     assert [row["optimizer"]["trained"] for row in alone.rows] == [row["optimizer"]["trained"] for row in logs[1]]
+
+
+@pytest.mark.long
+def test_one_that_is_gone_in_the_middle_of_a_pass_ends_the_other_in_words(base: Path, tmp_path: Path) -> None:
+    said = launch(tmp_path, 2, f"here.dies(Path({str(base)!r}), Path({str(tmp_path)!r}))", fails=True)
+    gone = "PeerError: another process of the run is gone"
+    assert gone in said
+    assert read_rows(tmp_path / "run/log.jsonl")[-1]["error"].startswith(gone)
 
 
 # -- what is refused
