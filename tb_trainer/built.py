@@ -13,10 +13,21 @@ from tb_trainer.episodes import episode_settings
 from tb_trainer.layout import NOT_UNDER_DEEPSPEED
 from tb_trainer.schema import TrainConfig
 
+LAUNCH_FILES = {"ddp": "ddp.yaml", "fsdp2": "fsdp2.yaml", "deepspeed": "deepspeed_zero3.yaml"}
+"""Of each `parallel.strategy`, in tb_trainer/launch."""
+
 
 def under_deepspeed() -> bool:
     """Whether `accelerate launch` was told to use DeepSpeed."""
-    return os.environ.get("ACCELERATE_USE_DEEPSPEED", "").lower() in ("true", "1")
+    return launched_strategy() == "deepspeed"
+
+
+def launched_strategy() -> str:
+    """The `parallel.strategy` that `accelerate launch` was told; ``ddp`` where it was told none, or did not launch."""
+    for strategy, name in (("deepspeed", "ACCELERATE_USE_DEEPSPEED"), ("fsdp2", "ACCELERATE_USE_FSDP")):
+        if os.environ.get(name, "").lower() in ("true", "1"):
+            return strategy
+    return "ddp"
 
 
 def check_built(config: TrainConfig) -> None:
@@ -27,25 +38,24 @@ def check_built(config: TrainConfig) -> None:
     """
     parallel = config.parallel
     episode_settings(config.environment)
-    launched = under_deepspeed()
-    if parallel.sequence > 1 and (launched or parallel.strategy == "deepspeed"):
+    launched = launched_strategy()
+    if parallel.sequence > 1 and "deepspeed" in (launched, parallel.strategy):
         raise UsageError(f"parallel.sequence {parallel.sequence} {NOT_UNDER_DEEPSPEED}")
-    if launched and parallel.strategy != "deepspeed":
-        raise UsageError(
-            f"this launch is one with DeepSpeed, and parallel.strategy is {parallel.strategy}: set "
-            "parallel.strategy=deepspeed, or launch with tb_trainer/launch/"
-            f"{parallel.strategy}.yaml"
-        )
     if parallel.strategy == "deepspeed" and find_spec("deepspeed") is None:
         raise UsageError(
             "parallel.strategy deepspeed needs DeepSpeed: pip install 'thinkingbox-gym[train,deepspeed]', or set "
             "parallel.strategy=fsdp2 and launch with tb_trainer/launch/fsdp2.yaml"
         )
-    if parallel.strategy == "deepspeed" and not launched:
+    if parallel.strategy != launched:
         raise UsageError(
-            "parallel.strategy is deepspeed, and this launch is none with DeepSpeed: accelerate launch --config_file "
-            "tb_trainer/launch/deepspeed_zero3.yaml --no_python tbx train …, or set the strategy that it was launched "
-            "with (fsdp2, ddp)"
+            f"parallel.strategy is {parallel.strategy}, and this process was launched with {launched}: accelerate "
+            f"launch --config_file tb_trainer/launch/{LAUNCH_FILES[parallel.strategy]} --no_python tbx train …, or set "
+            f"parallel.strategy={launched}{_bfloat16(config, launched)}"
         )
     if config.model.lora.rank and find_spec("peft") is None:
         raise UsageError("model.lora needs peft: pip install 'thinkingbox-gym[train]', or set model.lora.rank=0")
+
+
+def _bfloat16(config: TrainConfig, launched: str) -> str:
+    """What else to set, where nobody keeps fp32 copies of the weights."""
+    return " and model.dtype=float32" if launched == "ddp" and config.model.dtype == "bfloat16" else ""

@@ -201,7 +201,7 @@ def edges(base: Path, out: Path) -> None:
 
     with pytest.raises(UsageError, match=r"engine.kind cpu plays in the first process, but this launch spreads"):
         Run(settings, out / "refused")
-    with pytest.raises(UsageError, match=r"deepspeed, or launch with tb_trainer/launch/fsdp2.yaml"):
+    with pytest.raises(UsageError, match=r"fsdp2.yaml --no_python tbx train …, or set parallel.strategy=deepspeed"):
         Run(_with(settings, {"parallel": {"strategy": "fsdp2"}}), out / "refused")
     first = run.first
     with pytest.raises(BackendError if first else PeerError):

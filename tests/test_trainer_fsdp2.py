@@ -26,6 +26,7 @@ from tb_trainer.schema import TrainConfig
 
 pytestmark = pytest.mark.long
 HERE = Path(__file__).parent
+SPREAD = {"strategy": "fsdp2"}
 
 
 @pytest.fixture(scope="module")
@@ -59,10 +60,12 @@ class Served:
 def go(base: Path, out: Path) -> None:
     """What each of the two processes does."""
     for adapters in (True, False):
-        settings, kind = settings_of(base, adapters=adapters), "adapters" if adapters else "all"
+        settings = settings_of(base, adapters=adapters, parallel=SPREAD)
+        kind = "adapters" if adapters else "all"
         served: Any = Served(table(settings), out / kind / "served")
         Run(settings, out / kind / "whole", engine=served).train()
-        Run(settings_of(base, adapters=adapters, updates=1), out / kind / "cut", engine=table(settings)).train()
+        cut = settings_of(base, adapters=adapters, updates=1, parallel=SPREAD)
+        Run(cut, out / kind / "cut", engine=table(cut)).train()
         again = Run(settings, out / kind / "cut", engine=table(settings), resume=True)
         assert again.done == 1
         again.train()
@@ -125,6 +128,7 @@ def alone(base: Path, out: Path) -> None:
         grpo={"updates": 1, "groups": 1, "group_size": 2},
         environment={"turns": 2},
         sampling={"turn_tokens": 4},
+        parallel=SPREAD,
     )
     run = Run(settings, out)
     assert {parameter.dtype for parameter in run.model.parameters() if parameter.requires_grad} == {torch.float32}

@@ -354,7 +354,8 @@ def test_the_hotel_is_played_through_the_same_path(tmp_path: Path) -> None:
 
 
 NO_DEEPSPEED = (
-    "parallel.strategy is deepspeed, and this launch is none with DeepSpeed"
+    "parallel.strategy is deepspeed, and this process was launched with ddp: accelerate launch --config_file "
+    "tb_trainer/launch/deepspeed_zero3.yaml"
     if find_spec("deepspeed")
     else "parallel.strategy deepspeed needs DeepSpeed: pip install 'thinkingbox-gym[train,deepspeed]'"
 )
@@ -425,7 +426,7 @@ def test_wrong_usage_is_one_line_that_says_what_is_right(
 
 
 def test_what_cannot_be_trained_is_refused_from_the_settings_alone(tmp_path: Path) -> None:
-    """Nothing is loaded for it: neither in a plain start nor in one that accelerate launched with DeepSpeed."""
+    """Nothing is loaded for it: neither in a plain start nor in one that accelerate launched with something else."""
     code = (
         "import sys; from tb_trainer import cli; code = cli.main(sys.argv[1:]); "
         "print(code, [m for m in ('torch', 'transformers', 'accelerate') if m in sys.modules])"
@@ -435,7 +436,14 @@ def test_what_cannot_be_trained_is_refused_from_the_settings_alone(tmp_path: Pat
         (
             ["--preset", "smoke"],
             {"ACCELERATE_USE_DEEPSPEED": "true"},
-            "set parallel.strategy=deepspeed, or",
+            "tb_trainer/launch/ddp.yaml --no_python tbx train …, or set parallel.strategy=deepspeed\n",
+        ),
+        (["--preset", "smoke"], {"ACCELERATE_USE_FSDP": "true"}, "or set parallel.strategy=fsdp2\n"),
+        (
+            ["--preset", "node-8xh100"],
+            {},
+            "--config_file tb_trainer/launch/fsdp2.yaml --no_python tbx train …, or set parallel.strategy=ddp and "
+            "model.dtype=float32\n",
         ),
     ):
         command = [sys.executable, "-c", code, *arguments, "--out", str(tmp_path / "run")]

@@ -195,8 +195,9 @@ def measure(sequence: SequenceGroup, *, checkpointing: bool) -> tuple[int, int]:
     return 2 * sum(parameter.nbytes for parameter in model.parameters()), meter.peak
 
 
-def settings(base: Path, updates: int = 2) -> TrainConfig:
-    return settings_of(base, adapters=False, updates=updates, parallel={"nodes": 2, "sequence": 2})
+def settings(base: Path, updates: int = 2, strategy: str = "ddp") -> TrainConfig:
+    parallel = {"nodes": 2, "sequence": 2, "strategy": strategy}
+    return settings_of(base, adapters=False, updates=updates, parallel=parallel)
 
 
 def go(base: Path, out: Path) -> None:
@@ -205,9 +206,10 @@ def go(base: Path, out: Path) -> None:
     group = sequence_group(accelerator, 2, 120.0)
     torch.save([measure(group, checkpointing=on) for on in (False, True)], out / f"peaks-{group.rank}.pt")
     work(out, 2, list(CASES))
-    Run(settings(base), out / "whole", engine=table(settings(base))).train()
-    Run(settings(base, updates=1), out / "cut", engine=table(settings(base))).train()
-    again = Run(settings(base), out / "cut", engine=table(settings(base)), resume=True)
+    ours, begun = settings(base, strategy="fsdp2"), settings(base, updates=1, strategy="fsdp2")  # as `work` leaves it
+    Run(ours, out / "whole", engine=table(ours)).train()
+    Run(begun, out / "cut", engine=table(begun)).train()
+    again = Run(ours, out / "cut", engine=table(ours), resume=True)
     assert again.done == 1
     again.train()
     again.accelerator.end_training()
