@@ -12,6 +12,7 @@ from tb_envs.errors import UsageError
 from tb_trainer.episodes import episode_settings
 from tb_trainer.layout import NOT_UNDER_DEEPSPEED
 from tb_trainer.schema import TrainConfig
+from tb_trainer.trackers import check_trackers
 
 LAUNCH_FILES = {"ddp": "ddp.yaml", "fsdp2": "fsdp2.yaml", "deepspeed": "deepspeed_zero3.yaml"}
 """Of each `parallel.strategy`, in tb_trainer/launch."""
@@ -38,6 +39,7 @@ def check_built(config: TrainConfig) -> None:
     """
     parallel = config.parallel
     episode_settings(config.environment)
+    check_trackers(config.saving.trackers)
     launched = launched_strategy()
     if parallel.sequence > 1 and "deepspeed" in (launched, parallel.strategy):
         raise UsageError(f"parallel.sequence {parallel.sequence} {NOT_UNDER_DEEPSPEED}")

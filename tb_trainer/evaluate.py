@@ -1,11 +1,13 @@
 """Held-out evaluation: every task played n times, one row a trial, and the numbers that are read off them.
 
-A system error is never a trial: it is played again, and what stays unplayed is left out of every mean and counted.
+A system error is never a trial: it is played again. Where some trials stay unplayed they are counted, and there is no
+mean: one over what happened to be played would flatter whoever breaks most. Bounds over all tasks are given instead.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -129,34 +131,43 @@ def summary(rollouts: Sequence[Rollout], attempts: int) -> dict[str, Any]:
     """The numbers of some trials.
 
     Returns:
-        ``pass@1`` with a 95 % interval (bootstrap over tasks), ``pass@k`` and ``pass^k`` for k = `attempts`, both
-        unbiased and over tasks with `attempts` trials; ``reward``; ``families`` (pass rate each); ``breadth`` (share of
-        tasks solved at least once); ``trials``, ``tasks``, ``unplayed``.
+        ``pass@1`` with a 95 % ``interval`` (bootstrap over tasks), ``pass@k`` and ``pass^k`` for k = `attempts`, both
+        unbiased; ``reward``; ``families`` (pass rate each); ``breadth`` (share of tasks solved at least once);
+        ``trials``, ``tasks``, ``unplayed``. With unplayed trials these means are None or left out, ``families`` holds
+        the families without one, and ``bounds`` are those of pass@1 over all tasks: unplayed trials as failed, as
+        solved.
     """
     by_task: dict[str, list[bool]] = {}
-    rewards: list[float] = []
+    planned, rewards = Counter[str](), list[float]()
     for rollout in rollouts:
+        planned[rollout.job.task_id] += 1
         if rollout.status != "system_error":
             by_task.setdefault(rollout.job.task_id, []).append(rollout.outcome == "success")
             rewards.append(rollout.reward or 0.0)
+    broken = {family_of(task_id) for task_id, count in planned.items() if count > len(by_task.get(task_id, ()))}
     rates = {task_id: fmean(passed) for task_id, passed in by_task.items()}
     families: dict[str, list[float]] = {}
     for task_id, rate in rates.items():
         families.setdefault(family_of(task_id), []).append(rate)
-    full = [passed for passed in by_task.values() if len(passed) == attempts]
     out: dict[str, Any] = {
         "trials": len(rewards),
         "tasks": len(by_task),
         "unplayed": len(rollouts) - len(rewards),
-        "pass@1": fmean(rates.values()) if rates else None,
-        "reward": fmean(rewards) if rewards else None,
-        "breadth": fmean(map(any, by_task.values())) if by_task else None,
-        "families": {name: round(fmean(values), 4) for name, values in sorted(families.items())},
+        "pass@1": None if broken else fmean(rates.values()),
+        "reward": None if broken else fmean(rewards),
+        "breadth": None if broken else fmean(map(any, by_task.values())),
+        "families": {name: round(fmean(values), 4) for name, values in sorted(families.items()) if name not in broken},
     }
-    if rates:
-        low, _, high = bootstrap_over_tasks(rates, draws=2000)
-        out["interval"] = [round(low, 4), round(high, 4)]
-    if attempts > 1 and full:
-        out[f"pass@{attempts}"] = fmean(pass_at_k(attempts, sum(passed), attempts) for passed in full)
-        out[f"pass^{attempts}"] = fmean(pass_hat_k(attempts, sum(passed), attempts) for passed in full)
+    if broken:
+        solved = {task_id: sum(by_task.get(task_id, ())) for task_id in planned}
+        missing = {task_id: count - len(by_task.get(task_id, ())) for task_id, count in planned.items()}
+        low = fmean(solved[task_id] / count for task_id, count in planned.items())
+        high = fmean((solved[task_id] + missing[task_id]) / count for task_id, count in planned.items())
+        return {**out, "bounds": [round(low, 4), round(high, 4)]}
+    low, _, high = bootstrap_over_tasks(rates, draws=2000)
+    out["interval"] = [round(low, 4), round(high, 4)]
+    if attempts > 1:
+        passed = by_task.values()
+        out[f"pass@{attempts}"] = fmean(pass_at_k(attempts, sum(each), attempts) for each in passed)
+        out[f"pass^{attempts}"] = fmean(pass_hat_k(attempts, sum(each), attempts) for each in passed)
     return out

@@ -78,6 +78,11 @@ class Batch:
         """All of them, group by group."""
         return [rollout for group in self.groups for rollout in group.rollouts]
 
+    @property
+    def played(self) -> list[Rollout]:
+        """These, and those of whole groups that were replaced: all that was seen of the policy."""
+        return [rollout for group in (*self.groups, *self.uniform) for rollout in group.rollouts]
+
 
 @dataclass
 class _Forming:

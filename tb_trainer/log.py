@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 from tb_envs.errors import UsageError
+
+RANGES = ("interval", "bounds")
+"""What a row has both ends of."""
 
 
 class RunLog:
@@ -49,14 +53,31 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def numbers(row: dict[str, Any], prefix: str = "") -> dict[str, float]:
-    """The numbers of a row, flat, for trackers."""
+def numbers(row: dict[str, Any]) -> dict[str, float]:
+    """The numbers of a row, flat, for trackers; those of an evaluation under ``evaluation/``.
+
+    Names are those of the row, joined by ``/``, in the characters that every tracker takes: ``pass@1`` becomes
+    ``pass_at_1``, ``pass^8`` becomes ``pass_hat_8``. Of a pair [rate, episodes] it is the rate; of a range both ends,
+    ``low`` and ``high``.
+    """
+    kept = {name: value for name, value in row.items() if name != "update"}  # which is the step
+    return _flat(kept, "evaluation/" if row.get("event") == "evaluation" else "")
+
+
+def _flat(row: dict[str, Any], prefix: str) -> dict[str, float]:
     out: dict[str, float] = {}
-    for name, value in row.items():
+    for key, value in row.items():
+        name = prefix + _portable(key)
+        if isinstance(value, list) and len(value) == 2 and all(isinstance(x, int | float) for x in value):
+            value = {"low": value[0], "high": value[1]} if key in RANGES else value[0]
         if isinstance(value, dict):
-            out |= numbers(value, f"{prefix}{name}/")
-        elif isinstance(value, list) and len(value) == 2 and all(isinstance(x, int | float) for x in value):
-            out[f"{prefix}{name}"] = float(value[0])
+            out |= _flat(value, f"{name}/")
         elif isinstance(value, int | float) and not isinstance(value, bool):
-            out[f"{prefix}{name}"] = float(value)
+            out[name] = float(value)
     return out
+
+
+def _portable(key: str) -> str:
+    for sign, word in (("pass@", "pass_at_"), ("pass^", "pass_hat_"), (": ", "/")):
+        key = key.replace(sign, word)
+    return re.sub(r"[^\w./ -]", "_", key)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import json
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +19,7 @@ import torch
 
 from tb_envs.authoring.rng import stable_seed
 from tb_envs.errors import UsageError
-from tb_trainer import checkpoint, zero
+from tb_trainer import checkpoint, trackers, zero
 from tb_trainer.built import check_built, under_deepspeed
 from tb_trainer.engines import Engine
 from tb_trainer.engines.make import make_engine
@@ -184,6 +185,7 @@ class Run:
             raise
         finally:
             gc.unfreeze()
+            trackers.end(self.accelerator)
             if self.first:
                 self.runner.close()
                 getattr(self.engine, "close", lambda: None)()
@@ -293,10 +295,18 @@ class Run:
             return {**parts[0], **({"apart": apart} if apart else {}), "seconds": seconds}
 
         found = from_first(self.accelerator, play)
-        score = found["pass@1"]
+        score = found["pass@1"]  # None if any trial is missing: such an evaluation chooses nothing
         if score is not None and (self.best is None or score > self.best):
             self.best, self._best_update = score, update
-        self._note(event="evaluation", update=update, split=options.split, best=self._best_update, **found)
+        best = None if self.best is None else self._best_update
+        self._note(event="evaluation", update=update, split=options.split, best=best, **found)
+        if self.first and score is None:
+            unplayed, (low, high) = found["unplayed"], found["bounds"]
+            print(
+                f"evaluation after update {update}: {unplayed} of {unplayed + found['trials']} trials could not be "
+                f"played, so it chooses no checkpoint; pass@1 lies between {low:.1%} and {high:.1%}",
+                file=sys.stderr,
+            )
 
     def _standing(self) -> dict[str, Any]:
         """Where this process is: the same in all of them, but for parts that are spread."""
@@ -316,6 +326,8 @@ class Run:
             return
         self.out.mkdir(parents=True, exist_ok=True)
         (self.out / "config.json").write_text(json.dumps(self.config.to_json(), indent=2) + "\n", "utf-8")
+        if self.config.saving.trackers:
+            trackers.begin(self.accelerator, self.config.to_json(), self.out, self.done)
         parameters = [count(p) for p in self._plain().parameters()]
         trained = sum(count(p) for p in self._plain().parameters() if p.requires_grad)
         self._note(
@@ -333,8 +345,6 @@ class Run:
             **provenance(),
             **self.flags,
         )
-        if self.config.saving.trackers:
-            self.accelerator.init_trackers(self.config.name, config={"seed": self.config.seed})
 
     def _note(self, **row: Any) -> None:
         if self.log is not None:

@@ -1,9 +1,13 @@
-"""What is logged of an update's episodes: counts, means, shares by family, cell and trap; system errors apart."""
+"""What is logged of an update's episodes: counts, means, shares by family, cell and trap; system errors apart.
+
+Pass rates and reward are of all whole groups that were played: those that a filter left in, a mean over which would say
+more of the filter than of the policy, stand apart as ``trained_…``. Counts are sums over what was trained on.
+"""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from statistics import fmean
 from typing import Any
 
@@ -19,12 +23,13 @@ EARLY = 2
 
 def batch_row(batch: Batch) -> dict[str, Any]:
     """The numbers of one update's whole episodes, and of what the system broke on the way."""
-    rollouts = batch.rollouts
+    rollouts, played = batch.rollouts, batch.played
     ended = Counter(rollout.ended_by for rollout in rollouts)
     return {
         "episodes": len(rollouts),
-        "reward_mean": fmean(rollout.reward or 0.0 for rollout in rollouts),
-        "pass_rate": fmean(rollout.outcome == "success" for rollout in rollouts),
+        "played_episodes": len(played),
+        **_means(played),
+        **{f"trained_{name}": mean for name, mean in _means(rollouts).items()},
         "groups": len(batch.groups),
         "informative_groups": sum(group.informative for group in batch.groups),
         "solved_groups": sum(min(group.rewards) == 1 for group in batch.groups),
@@ -45,10 +50,17 @@ def batch_row(batch: Batch) -> dict[str, Any]:
         **{f"{part}_tokens": cost.tokens for part, cost in batch.costs.items()},
         "retries": batch.retries,
         "dropped_groups": len(batch.dropped),
-        "families": rates_by(rollouts, lambda task_id: [family_of(task_id)]),
-        "cells": rates_by(rollouts, lambda task_id: [cell_of(task_id)]),
-        "traps": rates_by(rollouts, lambda task_id: get_task(task_id).traps),
+        "families": rates_by(played, lambda task_id: [family_of(task_id)]),
+        "cells": rates_by(played, lambda task_id: [cell_of(task_id)]),
+        "traps": rates_by(played, lambda task_id: get_task(task_id).traps),
         "failed_checks": dict(Counter(name for rollout in rollouts for name in rollout.checks).most_common(8)),
+    }
+
+
+def _means(rollouts: Sequence[Rollout]) -> dict[str, float]:
+    return {
+        "reward_mean": fmean(rollout.reward or 0.0 for rollout in rollouts),
+        "pass_rate": fmean(rollout.outcome == "success" for rollout in rollouts),
     }
 
 

@@ -12,6 +12,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, TypeVar
 
 import torch.distributed
@@ -34,21 +35,36 @@ class _Told(BaseException):
 
 
 def make_accelerator(out: str, *, cpu: bool, timeout: float, trackers: tuple[str, ...] = ()) -> Any:
-    """Accelerate's `Accelerator` for this process, whose collective calls wait `timeout` seconds at most."""
+    """Accelerate's `Accelerator` for this process, whose collective calls wait `timeout` seconds at most.
+
+    Args:
+        out: the run's folder; what trackers write is in its ``trackers/``.
+        cpu: train on CPUs.
+        timeout: seconds.
+        trackers: `saving.trackers`.
+
+    Raises:
+        UsageError: accelerate would leave out one of the trackers; or DeepSpeed on CPUs beside GPUs that it sees.
+    """
     from accelerate import Accelerator, DataLoaderConfiguration, InitProcessGroupKwargs
+    from accelerate.utils import ProjectConfiguration
 
     library: dict[str, Any] = {}
     if cpu and under_deepspeed():
         if torch.cuda.is_available():
             raise UsageError("DeepSpeed trains on the GPUs that it sees: set parallel.gpus, or CUDA_VISIBLE_DEVICES=''")
         cpu, library = False, {"backend": "gloo"}  # accelerate takes its `cpu` for: no DeepSpeed
-    return Accelerator(
+    accelerator = Accelerator(
         cpu=cpu,
         log_with=list(trackers) or None,
-        project_dir=out,
+        project_config=ProjectConfiguration(out, str(Path(out) / "trackers")),
         dataloader_config=DataLoaderConfiguration(),
         kwargs_handlers=[InitProcessGroupKwargs(timeout=timedelta(seconds=timeout), **library)],
     )
+    lost = sorted(set(trackers) - {str(kept) for kept in accelerator.log_with})
+    if lost:
+        raise UsageError(f"saving.trackers: accelerate finds no usable package of {', '.join(lost)}: install it anew")
+    return accelerator
 
 
 def from_first(accelerator: Any, make: Callable[[], T]) -> T:

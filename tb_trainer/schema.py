@@ -15,6 +15,9 @@ from tb_trainer.schema_play import EngineConfig, EnvironmentConfig, LoraConfig, 
 
 __all__ = ["EngineConfig", "EnvironmentConfig", "LoraConfig", "ModelConfig", "SamplingConfig", "TrainConfig"]
 
+Tracker = Literal["aim", "clearml", "comet_ml", "dvclive", "mlflow", "swanlab", "tensorboard", "trackio", "wandb"]
+"""What accelerate logs to (`tb_trainer.trackers`)."""
+
 
 @dataclass(frozen=True)
 class GrpoConfig(Strict):
@@ -104,13 +107,14 @@ class SavingConfig(Strict):
     Attributes:
         every: updates between two checkpoints; the last update is always saved.
         keep: checkpoints kept besides the best one; 0: all.
-        trackers: of accelerate, e.g. ``tensorboard``, ``wandb``, ``mlflow``. The JSONL log is always written.
+        trackers: of accelerate, whose packages must be installed; TensorBoard writes to the run's ``trackers/``. With
+            ``[]`` there is the JSONL log alone, which is always written.
         rollouts: write each update's episodes as text (``rollouts/update-N.jsonl``).
     """
 
     every: Positive = 5
     keep: Natural = 2
-    trackers: tuple[str, ...] = ()
+    trackers: tuple[Tracker, ...] = ("tensorboard",)
     rollouts: bool = False
 
 

@@ -72,6 +72,7 @@ def config(**changes: dict[str, Any]) -> TrainConfig:
         "grpo": {"updates": 2, "groups": 3, "group_size": 4, "learning_rate": 1e-3},
         "curriculum": {"kind": "shuffled"},
         "evaluation": {"every": 0},
+        "saving": {"trackers": []},
     }
     parts = {**base, **{part: {**base.get(part, {}), **values} for part, values in changes.items()}}
     return check({"name": "library", **parts})
