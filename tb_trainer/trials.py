@@ -72,7 +72,7 @@ def main(argv: Sequence[str]) -> int:
         raise KeyboardInterrupt(f"what was played is kept in {args.out}; the same command goes on") from None
     finally:
         runner.close()
-    _show(args, name, Scores.of(rows), dict(unplayed))
+    _show(args, name, Scores.of(rows), dict(unplayed), len(ids) * args.attempts)
     return int(bool(unplayed))
 
 
@@ -134,7 +134,8 @@ def policy_of(model: ModelConfig) -> dict[str, Any]:
     return {"policy": path or "untrained", "update": int(state.get("update", 0)), **mark}
 
 
-def _show(args: Any, name: str, scores: Scores, unplayed: dict[str, int]) -> None:
+def _show(args: Any, name: str, scores: Scores, unplayed: dict[str, int], planned: int) -> None:
+    bounds = scores.bounds(planned) if unplayed else None
     report = {
         "out": str(args.out),
         "set": name,
@@ -142,6 +143,7 @@ def _show(args: Any, name: str, scores: Scores, unplayed: dict[str, int]) -> Non
         "tasks": len(scores.passed),
         "trials": scores.trials,
         "unplayed": unplayed,
+        **({"bounds": list(bounds)} if bounds else {}),
         "metrics": {metric: list(interval) for metric, interval in scores.metrics().items()},
     }
     if args.json:
@@ -157,4 +159,7 @@ def _show(args: Any, name: str, scores: Scores, unplayed: dict[str, int]) -> Non
     if unplayed:
         causes = ", ".join(f"{count} {cause}" for cause, count in unplayed.items())
         out.print(f"{sum(unplayed.values())} trials ended in system errors ({causes}); the same command plays them")
+        if bounds:
+            low, high = map(percent, bounds)
+            out.print(f"the table is of what was played; over all {planned} trials pass@1 is between {low} and {high}")
     out.print(f"rows: {args.out}")

@@ -20,18 +20,22 @@ import pytest
 import torch
 from trainer_parts import CHATTER, IDLE, TASKS, config, reference, sets, written
 
-from tb_envs.errors import UsageError
+from tb_envs.episode import Episode
+from tb_envs.errors import BackendError, UsageError
 from tb_envs.registration import load_domain
 from tb_trainer import checkpoint, cli
 from tb_trainer.config import load
 from tb_trainer.engines import Key
 from tb_trainer.evaluate import TRIALS, family_of, spread
-from tb_trainer.groups import OutageError
+from tb_trainer.groups import Group, OutageError
 from tb_trainer.grpo import Example, advantages
 from tb_trainer.log import read_rows
 from tb_trainer.loop import Run
 from tb_trainer.reference import WrittenEngine
 from tb_trainer.render import Renderer
+from tb_trainer.report.page import write
+from tb_trainer.report.pairs import find_pairs
+from tb_trainer.report.read import read_run
 from tb_trainer.schema import TrainConfig
 from tb_trainer.tasks import guard
 from tb_trainer.tasks.source import make_source
@@ -126,6 +130,35 @@ def test_without_variance_nothing_moves_and_the_update_counts(tmp_path: Path) ->
     assert [row["informative_groups"] for row in rows] == [0, 0]
     assert [row["optimizer"]["why"] for row in rows] == ["no group has variance"] * 2
     assert not (flat(run) - before).any()
+
+
+def test_the_curve_is_of_all_that_was_played_whatever_a_filter_left(tmp_path: Path) -> None:
+    """Tasks 0 and 5 are never solved, task 4 always: their groups are replaced, and count in the rates all the same."""
+    run = make_run(tmp_path, settings_for(grpo={"updates": 1, "refills": 3}))
+    (row,) = run.train()
+    batch = run.batch
+    assert batch is not None
+
+    def solved(groups: list[Group]) -> int:
+        return sum(min(4, int(group.task_id[-1]) % 5) for group in groups)
+
+    kept, gone = batch.groups, batch.uniform
+    assert gone and {int(group.task_id[-1]) % 5 for group in gone} <= {0, 4}
+    assert {int(group.task_id[-1]) % 5 for group in kept} <= {1, 2, 3}
+    every, trained = solved(kept + gone) / 4 / len(kept + gone), solved(kept) / 4 / len(kept)
+    assert every != trained
+    assert (row["uniform_replaced"], row["episodes"], row["played_episodes"]) == (
+        len(gone), 12, 12 + 4 * len(gone)
+    )  # fmt: skip
+    assert row["pass_rate"] == row["reward_mean"] == pytest.approx(every)
+    assert row["trained_pass_rate"] == row["trained_reward_mean"] == pytest.approx(trained)
+    rate = [round(every, 4), row["played_episodes"]]
+    assert row["traps"] == {"arithmetic": rate, "completion": rate}
+    assert row["families"] == {"library/halve_fee": rate}
+    assert row["cells"] == {"library/halve_fee: halved": rate}
+    # Who does not play the reference solution ends the talk in the first turn; these are sums over what was trained on.
+    assert row["early_exits"] == row["episodes"] - solved(kept)
+    assert (row["informative_groups"], row["solved_groups"], row["failed_groups"]) == (3, 0, 0)
 
 
 def test_what_a_limit_ended_trains_like_any_other_and_is_counted(tmp_path: Path) -> None:
@@ -284,6 +317,71 @@ def test_a_killed_run_goes_on_with_the_update_that_would_have_come(tmp_path: Pat
     assert [row["pass@1"] for row in ours if row["event"] == "evaluation"] == [0.0, 0.0, 0.5, 1.0, 0.5]
     assert checkpoint.whole(killed) == checkpoint.whole(whole) == [3, 4]
     assert not list((killed / "checkpoints").glob(".*"))
+
+
+class Refused(Episode):
+    """While `tasks` holds a task, its backend is away."""
+
+    tasks: set[str] = set()
+
+    async def reset(self, task: Any, **changes: Any) -> str:
+        if task.id in self.tasks:
+            raise BackendError("the backend of this task is away")
+        return await super().reset(task, **changes)
+
+
+def test_an_evaluation_with_unplayed_tasks_has_bounds_and_chooses_no_checkpoint(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """After update 2 one of two tasks cannot be played and the other is solved: half of the truth, and no best run."""
+    solving = {0: (), 1: (0,), 2: (0,), 3: ()}
+    settings = settings_for(
+        grpo={"updates": 3},
+        environment={"retries": 1, "drops": 99},
+        saving={"every": 1, "keep": 1},
+        evaluation={"every": 1, "attempts": 2},
+    )
+    source = make_source(settings, list(settings.environment.tasks))
+
+    def turns(key: Key) -> Sequence[str]:
+        if key.update == TRIALS:
+            return reference(DEV[key.group]) if key.group in solving[run.done] else IDLE
+        return reference(source.draw(key.update, key.group, 0)) if key.slot else IDLE
+
+    with dev_suite():
+        run: Run = Run(settings, tmp_path, engine=written(turns, "compact"))
+        run.runner._episodes = Refused
+        evaluate_ = run._evaluate
+
+        def broken(update: int) -> None:
+            Refused.tasks = {0: set(DEV), 2: {DEV[1]}}.get(update, set())
+            evaluate_(update)
+            Refused.tasks = set()
+
+        run._evaluate = broken
+        run.train()
+    none, first, half, last = (row for row in read_rows(tmp_path / "log.jsonl") if row["event"] == "evaluation")
+    assert [row["unplayed"] for row in (none, first, half, last)] == [4, 0, 2, 0]
+    assert (none["pass@1"], none["bounds"], none["best"]) == (None, [0.0, 1.0], None)
+    assert (first["pass@1"], first["best"]) == (0.5, 1) and "bounds" not in first
+    assert (half["pass@1"], half["reward"], half["breadth"]) == (None, None, None)
+    assert (half["bounds"], half["families"], half["trials"], half["best"]) == ([0.5, 1.0], {}, 2, 1)
+    assert not {"pass@2", "pass^2", "interval"} & half.keys()
+    assert (last["pass@1"], last["best"]) == (0.0, 1)
+    state = checkpoint.read_state(checkpoint.folder_of(tmp_path, 3))
+    assert (state["best"], state["best_update"], checkpoint.whole(tmp_path)) == (0.5, 1, [1, 3])
+    said = capsys.readouterr().err.splitlines()
+    assert [line for line in said if line.startswith("evaluation")] == [
+        f"evaluation after update {update}: {unplayed} of 4 trials could not be played, so it chooses no checkpoint; "
+        f"pass@1 lies between {low} and 100.0%"
+        for update, unplayed, low in ((0, 4, "0.0%"), (2, 2, "50.0%"))
+    ]
+    page = write([read_run(tmp_path)], find_pairs([read_run(tmp_path)], ["run"]))
+    assert (
+        "Evaluations of which trials could not be played, which choose no checkpoint: update 0 (4 of 4; pass@1 between "
+        "0.0 % and 100.0 %); update 2 (2 of 4; pass@1 between 50.0 % and 100.0 %)." in page
+    )
+    assert "2 (2 unplayed)" in page
 
 
 def _untimed(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ from page_parts import Tags
 from test_trainer_loop import make_run, settings_for
 from trainer_parts import IDLE, TASKS, reference, sets
 
+from tb_envs.authoring.rng import stable_seed
 from tb_envs.cli import main as tbx
 from tb_envs.cli.report import save
 from tb_envs.errors import UsageError
@@ -248,6 +249,10 @@ def test_system_errors_are_no_trials_and_other_content_is_not_compared(hotel: Pa
     assert len(pair.scores.tasks) == 3
     assert "1 tasks were changed between the two and are left out." in pair.cautions
     assert "1 trials after ended in system errors and do not count." in pair.cautions
+    solved = sum(row["outcome"] == "success" for row in after)
+    low, high = 100 * solved / len(after), 100 * (solved + 1) / len(after)
+    assert f"Over all trials that were meant, pass@1 after lies between {low:.1f} % and {high:.1f} %." in pair.cautions
+    assert not [caution for caution in pair.cautions if "pass@1 before" in caution]
     assert pair.scores.metrics["pass@2"].tasks == 2, "one task has only one attempt left"
 
 
@@ -388,6 +393,35 @@ LIBRARY = sets(
     "environment.domains=[library]", f"environment.tasks=[{', '.join(TASKS)}]", "model.hidden=32",
     "model.vocabulary=512", "sampling.turn_tokens=16", "sampling.episode_tokens=2048",
 )  # fmt: skip
+
+
+def test_an_evaluation_that_broke_says_between_what_its_score_would_be(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """First attempts are solved, second ones idle; some backends crash and nothing is played again."""
+    out, tasks = tmp_path / "broken.jsonl", [f"library/halve_fee/{100_000 + index}" for index in range(6)]
+    seeds = {stable_seed(task): task for task in tasks}
+
+    def engine(config: Any, model: Any, tokenizer: Any, **_: Any) -> WrittenEngine:
+        renderer = Renderer(tokenizer, config.environment.prompt)
+        return WrittenEngine(renderer, lambda key: IDLE if key.slot else reference(seeds[key.group]))
+
+    monkeypatch.setattr("tb_trainer.engines.make.make_engine", engine)
+    broken = sets("environment.retries=0", "environment.faults.crash=0.1", "sampling.turn_tokens=64")
+    words = ["evaluate", *LIBRARY, *broken, "--split", "fresh:6", "--attempts", "2", "--out", str(out)]
+    assert tbx([*words, "--json"]) == 1
+    shown = json.loads(capsys.readouterr().out)
+    unplayed = sum(shown["unplayed"].values())
+    rows = read_trials(out).rows
+    assert 0 < unplayed == 12 - len(rows) < 12
+    solved = sum(row["outcome"] == "success" for row in rows)
+    assert 0 < solved < 6
+    assert shown["bounds"] == pytest.approx([solved / 12, (solved + unplayed) / 12])
+    before = pair_by_hand(read_trials(out), read_trials(out))
+    low, high = (f"{100 * bound:.1f} %" for bound in shown["bounds"])
+    assert f"Over all trials that were meant, pass@1 before lies between {low} and {high}." in before.cautions
+    assert tbx(words) == 1  # the same attempts crash again
+    assert f"over all 12 trials pass@1 is between {low} and {high}" in capsys.readouterr().out.replace("\n", " ")
 
 
 def test_evaluate_goes_on_where_it_was_killed_and_the_report_pairs_it(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from tb_envs.evaluation.report.charts import Point, Series, area_chart, key, line_chart
-from tb_envs.evaluation.report.markup import Html, el, fold, number, table
+from tb_envs.evaluation.report.markup import Html, el, fold, number, percent, table
 from tb_trainer.report.read import Row, RunRecord, part
 from tb_trainer.report.read import number as read
 
@@ -44,7 +44,7 @@ def causes(row: Row) -> float | None:
     return sum(read(errors, name) or 0 for name in errors) if isinstance(errors, dict) else None
 
 
-REWARD = Curve("Training reward", at("reward_mean"), "mean of the update's episodes, of tasks that were trained on")
+REWARD = Curve("Training reward", at("reward_mean"), "mean of all whole groups that were played")
 PASS = Curve("Training pass rate", at("pass_rate"), "of the same episodes", rate=True)
 TRAINING = (
     Curve(
@@ -67,6 +67,8 @@ COLUMNS: tuple[tuple[str, Value], ...] = (
     ("episodes", at("episodes")),
     ("reward", at("reward_mean")),
     ("pass rate", at("pass_rate")),
+    ("of what was trained on", at("trained_pass_rate")),
+    ("groups replaced", at("uniform_replaced")),
     ("groups", at("groups")),
     ("informative", at("informative_groups")),
     ("all solved", at("solved_groups")),
@@ -113,6 +115,7 @@ def section(runs: Sequence[RunRecord], names: Sequence[str]) -> list[Html]:
         key(names) if len(runs) > 1 else Html(""),
         el("div", figures, class_="charts"),
         el("p", el("small", smoothed)),
+        incomplete(runs, names),
         *(numbers(run, name) for run, name in zip(runs, names, strict=True)),
     ]
 
@@ -154,6 +157,22 @@ def _evaluations(runs: Sequence[RunRecord], names: Sequence[str]) -> list[Html]:
     if len(more) > 1:
         charts.append(line_chart("Dev breadth", series("breadth"), note="tasks solved at least once", rate=True))
     return charts + [_apart(domain, runs, names) for domain in _domains_apart(runs)]
+
+
+def incomplete(runs: Sequence[RunRecord], names: Sequence[str]) -> Html:
+    """The evaluations with unplayed trials, in words: they have no pass@1, only bounds, and are gaps in the curves."""
+    said: list[str] = []
+    for run, name in zip(runs, names, strict=True):
+        for row in run.evaluations:
+            for domain, found in {"": row, **part(row, "apart")}.items():
+                unplayed, trials = read(found, "unplayed"), read(found, "trials")
+                bounds = found.get("bounds") if isinstance(found, dict) else None
+                if unplayed and trials is not None and isinstance(bounds, list) and len(bounds) == 2:
+                    low, high = (percent(read({"": bound}, "")) for bound in bounds)
+                    who = " ".join(filter(None, (name if len(runs) > 1 else "", domain, f"update {row['update']}")))
+                    said.append(f"{who} ({unplayed:.0f} of {unplayed + trials:.0f}; pass@1 between {low} and {high})")
+    words = "Evaluations of which trials could not be played, which choose no checkpoint: "
+    return el("p", words, "; ".join(said), ".", class_="warn") if said else Html("")
 
 
 def _domains_apart(runs: Sequence[RunRecord]) -> list[str]:

@@ -72,7 +72,7 @@ def evaluated(runs: Sequence[RunRecord], names: Sequence[str]) -> list[Html]:
             continue
         updates = _some(sorted(run.own), run.best)
         scores = [Scores.of(run.own[update].rows) for update in updates]
-        heads = [f"{update} (best)" if update == run.best else str(update) for update in updates]
+        heads = [_head(update, run.best, one.unplayed) for update, one in zip(updates, scores, strict=True)]
         tables: list[Html] = []
         for kind in KINDS:
             found = [one.rates(kind) for one in scores]
@@ -82,6 +82,12 @@ def evaluated(runs: Sequence[RunRecord], names: Sequence[str]) -> list[Html]:
             tables.append(_table(rates, heads, ONE[kind], f"By {ONE[kind]}: dev, after update", tasks, "tasks"))
         parts.append(fold(f"Evaluations of {name}", tables, open_=len(runs) == 1))
     return parts
+
+
+def _head(update: int, best: int | None, unplayed: int) -> str:
+    """A column's: one with unplayed trials says of how many its rates know nothing."""
+    notes = ["best"] * (update == best) + [f"{unplayed} unplayed"] * bool(unplayed)
+    return f"{update} ({', '.join(notes)})" if notes else str(update)
 
 
 def _some(updates: Sequence[int], best: int | None) -> list[int]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tb_envs.errors import UsageError
+from tb_envs.evaluation.report.markup import percent
 from tb_trainer.report.paired import Comparison
 from tb_trainer.report.read import RunRecord, Trials, number, part
 from tb_trainer.report.stats import Scores
@@ -114,12 +115,16 @@ def _cautions(before: Trials, after: Trials, scores: Comparison, chosen: bool) -
         if mine[name] != theirs[name]:
             out.append(f"The two were played with other versions: {name} {mine[name]}, then {theirs[name]}.")
     for trials, side in ((before, "before"), (after, "after")):
-        unplayed = Scores.of(trials.rows).unplayed
+        every = Scores.of(trials.rows)
+        unplayed = every.unplayed
         if unplayed:
             out.append(f"{unplayed} trials {side} ended in system errors and do not count.")
         planned = int((number(trials.about, "attempts") or 0) * (number(trials.about, "tasks") or 0))
         if len(trials.rows) < planned:
             out.append(f"The evaluation {side} is not finished: {len(trials.rows)} of {planned} trials.")
+        if bounds := every.bounds(planned):
+            low, high = map(percent, bounds)
+            out.append(f"Over all trials that were meant, pass@1 {side} lies between {low} and {high}.")
     if len(scores.tasks) < 50:
         out.append(f"{len(scores.tasks)} tasks are few: an interval of so few is itself uncertain.")
     return out

@@ -88,6 +88,16 @@ class Scores:
         values = {name: self.values(measure) for name, measure in measures(self.attempts).items()}
         return {name: bootstrap_over_tasks(found, draws=DRAWS) for name, found in values.items() if found}
 
+    def bounds(self, planned: int = 0) -> tuple[float, float] | None:
+        """Of pass@1 over all trials, unplayed ones as failed and as solved; None if all were played.
+
+        Args:
+            planned: trials that were meant, where the rows of some are missing; as many at each task.
+        """
+        played, solved = self.trials, sum(map(sum, self.passed.values()))
+        every = max(planned, played + self.unplayed)
+        return (solved / every, (solved + every - played) / every) if every > played else None
+
     def labels(self, task: str, kind: str) -> list[str]:
         """The families, outcome cells or traps that a task belongs to."""
         family, row = task.rpartition("/")[0], self.rows[task]
