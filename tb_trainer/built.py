@@ -39,7 +39,6 @@ def check_built(config: TrainConfig) -> None:
     """
     parallel = config.parallel
     episode_settings(config.environment)
-    check_trackers(config.saving.trackers)
     launched = launched_strategy()
     if parallel.sequence > 1 and "deepspeed" in (launched, parallel.strategy):
         raise UsageError(f"parallel.sequence {parallel.sequence} {NOT_UNDER_DEEPSPEED}")
@@ -56,6 +55,7 @@ def check_built(config: TrainConfig) -> None:
         )
     if config.model.lora.rank and find_spec("peft") is None:
         raise UsageError("model.lora needs peft: pip install 'thinkingbox-gym[train]', or set model.lora.rank=0")
+    check_trackers(config.saving.trackers)
 
 
 def _bfloat16(config: TrainConfig, launched: str) -> str:
