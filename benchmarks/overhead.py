@@ -33,6 +33,7 @@ from tb_trainer.config import load
 from tb_trainer.engines import Key
 from tb_trainer.engines.make import make_engine
 from tb_trainer.loop import Run
+from tb_trainer.provenance import provenance
 from tb_trainer.render import make_renderer
 from tb_trainer.schema import TrainConfig
 from tb_trainer.tasks.source import make_source
@@ -174,7 +175,7 @@ def main() -> int:
     )
     if options.out:
         options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+        options.out.write_text(json.dumps({**provenance(), **found}, indent=1) + "\n", "utf-8")
     return int(not kept and not options.no_check)
 
 
