@@ -49,7 +49,8 @@ class Run:
 
     Args:
         config: every knob.
-        out: the run's folder: ``config.json``, ``log.jsonl``, ``checkpoints/``, ``evaluations/``, ``rollouts/``.
+        out: the run's folder: ``config.json``, ``log.jsonl``, ``checkpoints/``, ``evaluations/``, ``rollouts/``,
+            ``trackers/``.
         resume: go on from the last whole checkpoint in `out`.
         on_benchmark: train even on what the guard calls the benchmark; noted in the log and in every checkpoint.
         engine: in place of the configured one, e.g. one that plays written turns.

@@ -39,14 +39,11 @@ def check_trackers(names: Sequence[str]) -> None:
     """
     for name in names:
         if not any(map(find_spec, MODULES[name])):
+            extra = " (or 'thinkingbox-gym[train]', which brings it)" if name == "tensorboard" else ""
             raise UsageError(
-                f"saving.trackers {name} is not installed: pip install {name.replace('_', '-')}"
-                f"{_EXTRA if name == 'tensorboard' else ''}, or set saving.trackers=[] (log.jsonl is written all the "
-                "same)"
+                f"saving.trackers {name} is not installed: pip install {name.replace('_', '-')}{extra}, or set "
+                "saving.trackers=[] (log.jsonl is written all the same)"
             )
-
-
-_EXTRA = " (or 'thinkingbox-gym[train]', which brings it)"
 
 
 def begin(accelerator: Any, config: Mapping[str, Any], out: Path, done: int) -> None:
