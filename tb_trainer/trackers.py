@@ -28,7 +28,7 @@ MODULES: dict[str, tuple[str, ...]] = {
 }
 """Of each tracker, the modules of which it needs one."""
 LONGEST = 400
-"""Characters of a setting; MLflow would leave out a longer one. ``config.json`` has all of it."""
+"""Characters of a setting; some versions of MLflow leave out what is over 500. ``config.json`` has all of it."""
 
 
 def check_trackers(names: Sequence[str]) -> None:
