@@ -53,9 +53,9 @@ class ForcedEngine:
         self._begun[request.key] = (len(request.ids), turns[min(turn, len(turns) - 1)])
         self._engine.submit(request)
 
-    def poll(self) -> list[Turn]:
+    def poll(self, wait: float | None = None) -> list[Turn]:
         """Hand on."""
-        return self._engine.poll()
+        return self._engine.poll(wait)
 
     def release(self, key: Key) -> None:
         """Forget the episode."""

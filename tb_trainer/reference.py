@@ -66,8 +66,8 @@ class WrittenEngine:
         cut = ids[: request.limit]
         self._done.append(Turn(request.key, cut, [0.0] * len(cut), "stop" if len(cut) == len(ids) else "length"))
 
-    def poll(self) -> list[Turn]:
-        """The turns that are written."""
+    def poll(self, wait: float | None = None) -> list[Turn]:
+        """The turns that are written; there is nothing to wait for."""
         done, self._done = self._done, []
         return done
 

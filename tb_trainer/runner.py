@@ -1,8 +1,10 @@
 """Plays episodes for a trainer: many at once, each turn written by an engine, each answer given by its environment.
 
 A slot never waits for another: whatever turn the engine finishes first is played first, and the answer goes back at
-once. Episodes that do no I/O are driven inline; others run on one event loop in a thread of its own, which lives as
-long as the runner. Refuses to retry and to group: what a system error broke is returned as such, with its cause.
+once, or within `TICK` while the engine is at work on other turns. Episodes that do no I/O are driven inline; others run
+on one event loop in a thread of its own, which lives as long as the runner. What a step took is measured there, when it
+ends: that the engine was busy meanwhile is no fault of the episode. Refuses to retry and to group: what a system error
+broke is returned as such, with its cause.
 """
 
 from __future__ import annotations
@@ -28,6 +30,8 @@ from tb_trainer.tokens import Trajectory
 Status = Literal["ok", "policy_error", "system_error"]
 HARNESS = "[system] "
 """How a message of the environment begins that neither the customer nor a tool wrote."""
+TICK = 0.01
+"""Seconds that the engine works at most before it is looked whether an environment has answered."""
 
 
 class Job(NamedTuple):
@@ -103,7 +107,8 @@ class Limits:
         turn: new tokens in one turn at most.
         episode: tokens of a whole rollout at most, prompt included.
         deadline: seconds that an episode may wait for its environment, all steps together. Past it the episode is a
-            system error; the time that the engine takes does not count. Not enforced inline.
+            system error; the time that the engine takes does not count. A step on the event loop is broken off then;
+            one that is driven inline cannot be, and ends the episode once it is over.
         prompt: tokens of the first prompt at most; 0: whatever the episode allows.
     """
 
@@ -130,8 +135,16 @@ class _Seat:
         self.job, self.episode = job, episode
         self.rollout = Rollout(job)
         self.full = False  # no room for another turn: its episode is being finished
-        self.since = 0.0
+        self.since = 0.0  # when its step began
         self.step: Step | None = None
+
+
+class _Answer(NamedTuple):
+    """News from the event loop: a step is over; `at` is the moment it ended."""
+
+    seat: _Seat
+    step: Step
+    at: float
 
 
 class Runner:
@@ -147,7 +160,8 @@ class Runner:
 
     Attributes:
         transcripts: of which jobs the episode is kept as text; of none until it is set.
-        seconds: spent so far on `generate`, `environment` (customer, tools, database) and `grade`.
+        seconds: spent so far on `generate`, `environment` (customer, tools, database) and `grade`; the latter two are
+            sums over episodes, which wait beside each other where they are not inline.
         costs: of models that played the customer or judged, so far: in all episodes, also those that broke.
     """
 
@@ -168,8 +182,8 @@ class Runner:
         self._episodes = episodes
         self._seats: dict[Key, _Seat] = {}
         self._finished: list[Rollout] = []
-        self._writing = 0
-        self._answered: queue.SimpleQueue[_Seat] = queue.SimpleQueue()
+        self._writing: set[Key] = set()  # whose turn is in the engine; all others wait for their environment
+        self._answered: queue.SimpleQueue[_Answer] = queue.SimpleQueue()
         self._loop = None if inline else Loop()
 
     @property
@@ -185,8 +199,8 @@ class Runner:
         """
         if job.key in self._seats:
             raise UsageError(f"an episode {job.key} is in play already")
-        seat = self._seats[job.key] = _Seat(job, self._episodes(self.settings))
         task = get_task(job.task_id)
+        seat = self._seats[job.key] = _Seat(job, self._episodes(self.settings))
         # Injected faults are drawn by attempt: each rollout of a group, and each try at it, meets others.
         self._do(seat, seat.episode.reset(task, attempt=stable_seed(*job.key, job.attempt)))
 
@@ -194,14 +208,14 @@ class Runner:
         """Play on until an episode is over, and return those that are; empty if none is in play.
 
         Args:
-            until: on the monotonic clock: then come back with empty hands; a turn that is being written is awaited.
+            until: on the monotonic clock: then come back with empty hands. Turns in flight stay so.
         """
         while self._seats and not self._finished and (until is None or time.monotonic() < until):
             if self._writing:
                 clock = time.perf_counter()
-                turns = self.engine.poll()
+                turns = self.engine.poll(self._patience(until))
                 self.seconds["generate"] += time.perf_counter() - clock
-                self._writing -= len(turns)
+                self._writing.difference_update(turn.key for turn in turns)
                 for turn in turns:
                     self._take(self._seats[turn.key], turn)
             self._collect(block=not self._writing and not self._finished)
@@ -212,8 +226,6 @@ class Runner:
         """Give an episode up; unknown names are ignored."""
         seat = self._seats.get(key)
         if seat is not None:
-            if seat.step is None:
-                self._writing -= 1
             self._leave(seat)
 
     def close(self) -> None:
@@ -224,21 +236,30 @@ class Runner:
             self._loop.close()
             self._loop = None
 
+    def _patience(self, until: float | None) -> float | None:
+        """Seconds that the engine may work before others are looked after; None: until a turn is finished."""
+        wait = TICK if len(self._writing) < len(self._seats) else None
+        if until is None:
+            return wait
+        left = max(0.0, until - time.monotonic())
+        return left if wait is None else min(left, wait)
+
     # -- the environment's half of a turn
 
     def _do(self, seat: _Seat, step: Coroutine[Any, Any, Any]) -> None:
         """Run one step of the episode, now or on the event loop."""
         seat.since = time.perf_counter()
         if self._loop is not None:
-            seat.step = self._loop.submit(step)
-            seat.step.future.add_done_callback(lambda _: self._answered.put(seat))
+            running = seat.step = self._loop.submit(step)
+            # The clock is read on the loop's thread: this one may be with the engine for a long time yet.
+            running.future.add_done_callback(lambda _: self._answered.put(_Answer(seat, running, time.perf_counter())))
             return
         try:
             drive(step)
         except (BackendError, UserError) as error:
-            self._stepped(seat, error)
+            self._stepped(seat, error, time.perf_counter())
         else:
-            self._stepped(seat, None)
+            self._stepped(seat, None, time.perf_counter())
 
     def _collect(self, *, block: bool) -> None:
         """Go on with the episodes whose environment has answered; give up those whose time is over."""
@@ -247,34 +268,36 @@ class Runner:
         wait = 0.05 if block else 0.0
         while True:
             try:
-                seat = self._answered.get(timeout=wait) if wait else self._answered.get_nowait()
+                seat, step, at = self._answered.get(timeout=wait) if wait else self._answered.get_nowait()
             except queue.Empty:
                 break
             wait = 0.0
-            step = seat.step
-            if self._seats.get(seat.job.key) is not seat or step is None or step.future.cancelled():
+            if seat.step is not step:  # it was given up
                 continue
             seat.step = None
-            error = step.future.exception()
+            cancelled = BackendError("its environment broke a step off") if step.future.cancelled() else None
+            error = cancelled or step.future.exception()
             if error is not None and not isinstance(error, BackendError | UserError):
                 raise error
-            self._stepped(seat, error)
+            self._stepped(seat, error, at)
         now = time.perf_counter()
-        for seat in [seat for seat in self._seats.values() if seat.step is not None]:
+        # A step that is over is not among them: its answer says when it ended, if it has not been collected yet.
+        for seat in [seat for seat in self._seats.values() if seat.step is not None and not seat.step.future.done()]:
             if seat.rollout.waited + now - seat.since > self.limits.deadline:
-                self._broke(seat, "error:deadline", f"its environment took longer than {self.limits.deadline:g} s")
+                self._waited(seat, now)
+                self._late(seat)
 
-    def _stepped(self, seat: _Seat, error: BaseException | None) -> None:
-        """The environment has answered."""
-        took = time.perf_counter() - seat.since
-        seat.rollout.waited += took
+    def _stepped(self, seat: _Seat, error: BaseException | None, at: float) -> None:
+        """The environment has answered, at that moment."""
         episode = seat.episode
-        self._account(took, episode)
+        self._waited(seat, at)
         if error is not None:
             kind = "user" if isinstance(error, UserError) else "backend"
             self._broke(seat, f"error:{kind}", str(error))
         elif episode.outcome.startswith("error:"):
             self._broke(seat, episode.outcome, episode.error)
+        elif seat.rollout.waited > self.limits.deadline:
+            self._late(seat)
         elif seat.full:
             self._end(seat, "limit:tokens")
         elif episode.over:
@@ -298,7 +321,7 @@ class Runner:
 
     def _ask(self, seat: _Seat) -> None:
         self.engine.submit(Request(seat.job.key, seat.rollout.tokens.ids, self.limits.turn))
-        self._writing += 1
+        self._writing.add(seat.job.key)
 
     def _take(self, seat: _Seat, turn: Turn) -> None:
         """Give the model's turn to the episode."""
@@ -323,8 +346,10 @@ class Runner:
 
     # -- the end
 
-    def _account(self, took: float, episode: Episode) -> None:
-        """Book a step's seconds; the verdict, which is part of an episode's last step, apart."""
+    def _waited(self, seat: _Seat, at: float) -> None:
+        """Book the seconds of a step that ended then; the verdict, which is part of an episode's last step, apart."""
+        took, episode = max(0.0, at - seat.since), seat.episode
+        seat.rollout.waited += took
         graded = episode.grading_seconds if episode.over else 0.0
         self.seconds["environment"] += max(0.0, took - graded)
         self.seconds["grade"] += graded
@@ -345,6 +370,9 @@ class Runner:
         self._finished.append(rollout)
         self._leave(seat)
 
+    def _late(self, seat: _Seat) -> None:
+        self._broke(seat, "error:deadline", f"its environment took longer than {self.limits.deadline:g} s")
+
     def _broke(self, seat: _Seat, outcome: str, error: str) -> None:
         waited = seat.rollout.waited
         seat.rollout = Rollout(seat.job, "system_error", outcome=outcome, ended_by="error", error=error, waited=waited)
@@ -353,11 +381,13 @@ class Runner:
 
     def _leave(self, seat: _Seat) -> None:
         del self._seats[seat.job.key]
+        self._writing.discard(seat.job.key)
         for part, cost in seat.episode.costs.items():
             self.costs[part] += cost
         self.engine.release(seat.job.key)
-        if seat.step is not None:
-            seat.step.give_up(seat.episode.close)
+        step, seat.step = seat.step, None
+        if step is not None:
+            step.give_up(seat.episode.close)
         else:
             seat.episode.close()
 

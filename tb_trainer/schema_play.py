@@ -45,7 +45,8 @@ class EnvironmentConfig(Strict):
             next, up to 30. With eight retries an outage may last a minute and a half.
         drops: groups that may be given up in one update before the update is called off.
         deadline: seconds that an episode may wait for its environment, all steps together; then it is a system error.
-            The embedded backend with the scripted customer waits for nothing, and is not bounded.
+            The embedded backend with the scripted customer waits for nothing and cannot be broken off: a step that
+            takes too long there is a system error once it is over.
     """
 
     domains: tuple[str, ...] = ("hotel",)

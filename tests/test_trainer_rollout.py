@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -23,7 +26,7 @@ from tb_trainer.metrics import batch_row
 from tb_trainer.play import play_all
 from tb_trainer.reference import WrittenEngine, reference_turns
 from tb_trainer.render import Renderer
-from tb_trainer.runner import Job, Rollout
+from tb_trainer.runner import Job, Rollout, Runner
 from tb_trainer.tiny import make_tokenizer, texts_of
 
 
@@ -243,9 +246,8 @@ def test_what_user_and_judge_cost_is_logged_with_what_was_paid_in_vain(crash: fl
 
 
 class Slow(Episode):
-    """A backend that takes its time; one task's never answers."""
+    """A backend that takes its time."""
 
-    hangs: frozenset[str] = frozenset()
     closed = now = most = 0
 
     async def reset(self, task: Any, **changes: Any) -> str:
@@ -257,7 +259,7 @@ class Slow(Episode):
         async def call(tool: str, arguments: Any) -> ToolResult:
             Slow.now += 1
             Slow.most = max(Slow.most, Slow.now)
-            await asyncio.sleep(60 if task.id in self.hangs else 0.02)
+            await asyncio.sleep(0.02)
             Slow.now -= 1
             return await quick(tool, arguments)
 
@@ -282,35 +284,201 @@ def test_slow_episodes_wait_beside_each_other_and_change_nothing() -> None:
     assert Slow.closed >= 24
 
 
-class Hangs(Slow):
-    """The first task's backend never answers."""
+class Held(Episode):
+    """Calls of the backend come back once a gate is open; of `tasks` alone, where there are any."""
 
-    hangs = frozenset({TASKS[0]})
+    gate = threading.Event()
+    tasks: frozenset[str] = frozenset()
+
+    async def reset(self, task: Any, **changes: Any) -> str:
+        out = await super().reset(task, **changes)
+        backend = self.backend
+        assert backend is not None
+        quick, gate = backend.call, self.gate
+
+        async def call(tool: str, arguments: Any) -> ToolResult:
+            while not gate.is_set():
+                await asyncio.sleep(0.002)
+            return await quick(tool, arguments)
+
+        if not self.tasks or task.id in self.tasks:
+            backend.call = call  # type: ignore[method-assign]
+        return out
 
 
-def test_an_episode_whose_environment_hangs_is_a_system_error_and_holds_nobody() -> None:
-    playing = runner(written(by_job), episodes=Hangs, inline=False, deadline=0.5)
+def held(*tasks: str) -> tuple[type[Held], threading.Event]:
+    """Such episodes, and their gate."""
+    gate = threading.Event()
+    return type("HeldHere", (Held,), {"gate": gate, "tasks": frozenset(tasks)}), gate
+
+
+def over(playing: Runner, count: int) -> list[Rollout]:
+    """So many episodes, in the order in which they end; others stay in play."""
+    ended: list[Rollout] = []
+    until = time.monotonic() + 20
+    while len(ended) < count and time.monotonic() < until:
+        ended += playing.poll(until=until)
+    assert len(ended) == count, "they are held up"
+    return ended
+
+
+def test_an_episode_whose_environment_hangs_holds_nobody_until_its_time_is_over() -> None:
+    episodes, gate = held(TASKS[0])
+    playing = runner(written(by_job), episodes=episodes, inline=False, deadline=600.0)
     try:
-        rollouts = play_all(playing, jobs(4), retries=1)
+        for job in jobs(7):
+            playing.start(job)
+        ended = over(playing, 6)
+        assert playing.live == 1  # all the others have been played to their end beside it
+        assert {rollout.job.task_id for rollout in ended} == set(TASKS[1:7])
+        assert all((rollout.status, rollout.reward) == ("ok", 1.0) and rollout.turns > 2 for rollout in ended)
+        playing.limits = replace(playing.limits, deadline=0.05)
+        (late,) = over(playing, 1)
+    finally:
+        gate.set()
+        playing.close()
+    assert (late.job.task_id, late.status, late.outcome) == (TASKS[0], "system_error", "error:deadline")
+    assert (late.reward, len(late.tokens)) == (None, 0)
+    assert "longer than 0.05 s" in late.error
+    assert 0.05 < late.waited < playing.seconds["environment"]
+    assert playing.live == 0
+
+
+def test_an_answer_that_comes_late_but_in_time_is_played_on() -> None:
+    episodes, gate = held(TASKS[0])
+    playing = runner(written(by_job), episodes=episodes, inline=False)
+    try:
+        for job in jobs(4):
+            playing.start(job)
+        over(playing, 3)
+        gate.set()
+        (last,) = over(playing, 1)
     finally:
         playing.close()
-    assert [rollout.status for rollout in rollouts] == ["system_error", "ok", "ok", "ok"]
-    assert (rollouts[0].outcome, rollouts[0].reward, len(rollouts[0].tokens)) == ("error:deadline", None, 0)
-    assert "longer than 0.5 s" in rollouts[0].error
+    (alone,) = play_all(runner(written(by_job)), jobs(1))
+    assert (last.status, last.reward, last.tokens.ids) == ("ok", 1.0, alone.tokens.ids)
 
 
-class Sluggish(WrittenEngine):
-    """Finishes one turn a poll."""
+class LongTurn(WrittenEngine):
+    """One episode's turns take long, once no other is to be written: as a server's, until the gate is open.
 
-    def poll(self) -> list[Turn]:
-        done, self._done = self._done[:1], self._done[1:]
+    Args:
+        long: whose.
+        gate: of these turns; with `seconds` opened when the first of them begins.
+        seconds: that the first of them takes in place of that; nothing comes back meanwhile.
+    """
+
+    def __init__(self, long: Key, gate: threading.Event, seconds: float = 0.0) -> None:
+        super().__init__(Renderer(tokenizer(), "full"), by_job)
+        self._long, self._gate, self._seconds = long, gate, seconds
+
+    def poll(self, wait: float | None = None) -> list[Turn]:
+        slow = [turn for turn in self._done if turn.key == self._long]
+        self._done = [turn for turn in self._done if turn.key != self._long]
+        if slow and not self._done:
+            if self._seconds:
+                self._gate.set()
+                time.sleep(self._seconds)
+                self._seconds = 0.0
+            elif not self._gate.wait(5.0 if wait is None else wait):
+                assert wait is not None, "who waits for a long turn holds up all answers of environments"
+                self._done = slow
+                return []
+            self._done, slow = slow, []
+        done, self._done = self._done, slow
         return done
 
 
+def test_a_long_turn_holds_no_answer_of_an_environment() -> None:
+    gate = threading.Event()
+    first, *others = jobs(6)
+    engine = LongTurn(first.key, gate)
+    playing = runner(engine, episodes=Slow, inline=False)
+    try:
+        for job in (first, *others):
+            playing.start(job)
+        ended = over(playing, 5)
+        assert {rollout.job for rollout in ended} == set(others)
+        assert all((rollout.status, rollout.reward) == ("ok", 1.0) and rollout.turns > 2 for rollout in ended)
+        assert playing.poll(until=time.monotonic() + 0.02) == []  # nor the caller's own affairs
+        assert playing.live == 1
+        gate.set()
+        (last,) = over(playing, 1)
+    finally:
+        playing.close()
+    assert (last.job, last.status, last.reward) == (first, "ok", 1.0)
+
+
 def test_the_engines_time_is_not_the_episodes() -> None:
-    engine = Sluggish(Renderer(tokenizer(), "full"), by_job)
-    rollouts = play_all(runner(engine, deadline=0.2), jobs(6))
-    assert all(rollout.status == "ok" for rollout in rollouts)
+    """Environments answer while the engine is at a turn that takes longer than the deadline and cannot be left."""
+    episodes, gate = held()
+    first, *others = jobs(6)
+    engine = LongTurn(first.key, gate, seconds=1.5)
+    playing = runner(engine, episodes=episodes, inline=False, deadline=1.0)
+    try:
+        for job in (first, *others):
+            playing.start(job)
+        rollouts = over(playing, 6)
+    finally:
+        gate.set()
+        playing.close()
+    assert [rollout.status for rollout in rollouts] == ["ok"] * 6
+    assert playing.seconds["generate"] > 1.5
+    assert all(rollout.waited < 1.0 for rollout in rollouts)
+
+
+class Dawdles(Episode):
+    """Waits for nothing, but takes its time to begin."""
+
+    async def reset(self, task: Any, **changes: Any) -> str:
+        if task.id == TASKS[0]:
+            time.sleep(0.3)
+        return await super().reset(task, **changes)
+
+
+@pytest.mark.parametrize("inline", [True, False])
+def test_a_step_that_cannot_be_broken_off_is_late_once_it_is_over(inline: bool) -> None:
+    playing = runner(written(by_job), episodes=Dawdles, inline=inline, deadline=0.25)
+    try:
+        (late,) = play_all(playing, jobs(1), retries=1, pause=0.0)
+    finally:
+        playing.close()
+    assert (late.job.attempt, late.status, late.outcome, late.reward) == (1, "system_error", "error:deadline", None)
+    assert "longer than 0.25 s" in late.error
+    assert late.waited > 0.25
+
+
+@pytest.mark.parametrize("inline", [True, False])
+def test_an_episode_may_be_given_up_at_any_moment(inline: bool) -> None:
+    """Before its first turn, while that is written, and while its environment answers; others are played on."""
+    one, other, third = jobs(3)
+    playing = runner(LongTurn(one.key, threading.Event()), inline=inline)
+
+    def plays_on() -> None:
+        playing.start(third)
+        assert [(rollout.job, rollout.reward) for rollout in over(playing, 1)] == [(third, 1.0)]
+        assert playing.live == 0
+
+    try:
+        roomy, playing.limits = playing.limits, replace(playing.limits, episode=80)
+        with pytest.raises(UsageError, match="the first prompt of"):
+            playing.start(other)
+            over(playing, 1)
+        playing.limits = roomy
+        plays_on()
+        with pytest.raises(UsageError, match="unknown"):
+            playing.start(Job(other.key, "library/nothing/0"))
+        playing.cancel(other.key)
+        plays_on()
+        playing.start(one)
+        assert playing.poll(until=time.monotonic() + 0.05) == []
+        playing.cancel(one.key)
+        plays_on()
+        playing.start(other)
+        playing.cancel(other.key)
+        plays_on()
+    finally:
+        playing.close()
 
 
 def test_cancelled_and_doubled_episodes() -> None:

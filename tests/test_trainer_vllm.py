@@ -296,6 +296,9 @@ def test_what_is_released_is_given_up_and_a_slow_turn_delays_no_other(doubles: A
     while len(done) < 39:
         done |= {turn.key for turn in engine.poll()}
     assert done == set(keys[1:])
+    assert engine.poll(0.01) == []
+    with pytest.raises(UsageError, match="in flight"):  # who would not wait for it has not given it up
+        engine.submit(Request(keys[0], PROMPT, 8))
     engine.release(keys[0])
     assert engine.poll() == []
     deadline = time.monotonic() + 5

@@ -75,8 +75,12 @@ class Engine(Protocol):
         """Take a turn into work; a key has at most one in flight."""
         ...
 
-    def poll(self) -> list[Turn]:
+    def poll(self, wait: float | None = None) -> list[Turn]:
         """Work until at least one turn is finished, and return those that are; empty if nothing is in flight.
+
+        Args:
+            wait: seconds after which to come back even so, empty-handed; further polls go on where this one left off.
+                An engine whose work cannot be left in the middle says so and comes back when it is done.
 
         Raises:
             EngineError: the engine is gone; what was in flight is lost and may be submitted again.

@@ -8,6 +8,7 @@ whatever order rows begin and end in. Refuses architectures that `tb_trainer.eng
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -97,8 +98,9 @@ class CpuEngine:
         row.ids, row.logprobs, row.limit = [], [], request.limit
         row.state = _State.WAITING
 
-    def poll(self) -> list[Turn]:
-        """Work until a turn is finished; see `tb_trainer.engines.Engine`."""
+    def poll(self, wait: float | None = None) -> list[Turn]:
+        """Work until a turn is finished or `wait` is over, a step at least; see `tb_trainer.engines.Engine`."""
+        until = None if wait is None else time.monotonic() + wait
         while not self._done:
             writing = sum(row.state == _State.WRITING for row in self._rows)
             waiting = sum(row.state == _State.WAITING for row in self._rows)
@@ -109,6 +111,8 @@ class CpuEngine:
                 self._read(writing, waiting)
             else:
                 self._write(writing)
+            if until is not None and time.monotonic() >= until:
+                break
         done, self._done = self._done, []
         return done
 

@@ -56,8 +56,8 @@ class HfEngine:
         """Forget the key."""
         self._waiting = [request for request in self._waiting if request.key != key]
 
-    def poll(self) -> list[Turn]:
-        """Write the turns that wait, at most a batch of them."""
+    def poll(self, wait: float | None = None) -> list[Turn]:
+        """Write the turns that wait, at most a batch of them, to the end of the longest, whatever `wait` is."""
         requests, self._waiting = self._waiting[: self._batch], self._waiting[self._batch :]
         if not requests:
             return []

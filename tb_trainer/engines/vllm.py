@@ -166,16 +166,20 @@ class VllmEngine:
         job = self._jobs[request.key] = _Job(request, self.sampling, home)
         job.future = self._start(self._ask(job))
 
-    def poll(self) -> list[Turn]:
-        """Wait until a turn is finished; see `tb_trainer.engines.Engine`.
+    def poll(self, wait: float | None = None) -> list[Turn]:
+        """Wait until a turn is finished or `wait` is over; see `tb_trainer.engines.Engine`.
+
+        A server that has lost its weights is given them first, however long that takes.
 
         Raises:
             EngineError: patience is at its end, or a server will never answer; nothing is in flight any more.
         """
         turns: list[Turn] = []
+        until = None if wait is None else time.monotonic() + wait
         while self._jobs:
+            left = None if until is None else max(0.0, until - time.monotonic())
             try:
-                news = self._news.get(block=not turns)
+                news = self._news.get(block=not turns, timeout=left)
             except queue.Empty:
                 break
             if isinstance(news, _Failed):
