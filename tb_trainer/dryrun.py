@@ -150,6 +150,7 @@ def _remarks(config: TrainConfig, layout: Layout, shape: Shape, memory: Memory, 
         f"{sampling.episode_tokens:,}: such tasks cannot be solved; raise it, or set environment.prompt compact": (
             room.whole > sampling.episode_tokens
         ),
+        f"model.lora.targets [{', '.join(model.lora.targets)}] leaves frozen: {shape.frozen}": bool(shape.frozen),
         f"a sequence of parallel.sequence {layout.sequence} crosses machines": bool(
             layout.training and len(layout.training) % layout.sequence
         ),
