@@ -344,6 +344,8 @@ def test_the_reference_is_to_the_letter() -> None:
     assert (sampling.temperature, sampling.top_p, sampling.top_k, sampling.turn_tokens) == (1, 0.95, 20, 8192)
     assert (sampling.prompt_tokens, sampling.episode_tokens) == (26624, 26624 + 106496)
     assert grpo.refills > 0
+    assert config.environment.user_turns == 10
+    assert "187 tasks are its own" in " ".join(config.note.split())  # no task of the reference is here
     assert (parallel.nodes * parallel.gpus, parallel.sequence, config.engine.tensor_parallel) == (24, 4, 4)
     ours = load("reference-24xh100-plus")
     assert (ours.curriculum.kind, ours.grpo.importance_cap, ours.grpo.kl) == ("posterior", 2, 0)
