@@ -86,12 +86,9 @@ def describe(config: TrainConfig) -> str:
     unit = "GPU" if config.parallel.gpus else "process"
     lines += ["", f"memory of one training {unit} at its peak, GiB"]
     lines += [f"  {name:<22} {size:8.2f}" for name, size in memory["training"].items()]
-    room = (
-        f" of {memory['limit']:.1f} that may be used"
-        if memory["limit"]
-        else " (what this machine has is not looked up)"
-    )
-    lines += [f"  {'together':<22} {memory['training_total']:8.2f}{room}"]
+    may = "that may be used" if config.parallel.gpus else "on this machine"
+    limit = f" of {memory['limit']:.1f} {may}" if memory["limit"] else " (nothing says what this machine has)"
+    lines += [f"  {'together':<22} {memory['training_total']:8.2f}{limit}"]
     if memory["serving"]:
         lines += ["", "memory of one serving GPU, GiB"]
         lines += [f"  {name:<22} {size:8.2f}" for name, size in memory["serving"].items()]
@@ -166,6 +163,9 @@ def _remarks(config: TrainConfig, layout: Layout, shape: Shape, memory: Memory, 
         f"a server's cache holds {memory.held} rollouts of full length, up to {share_of(config, layout)} are in play; "
         "longer ones wait or are read again": bool(memory.serving) and memory.held < share_of(config, layout),
         "the activations of linear attention are counted by their widths and were never measured": shape.linear > 0,
+        "this machine has less memory than that; the formula may count up to a fifth too much, so it is not refused": (
+            0 < memory.limit < memory.used
+        ),
         "the formula was held against CPU peaks; no GPU has confirmed it": parallel.gpus > 0,
     }
     return [text for text, holds in out.items() if holds]

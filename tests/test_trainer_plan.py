@@ -25,6 +25,7 @@ from tb_trainer.engines import Sampling
 from tb_trainer.engines.hf import HfEngine
 from tb_trainer.grpo import Example, pad, score
 from tb_trainer.layout import layout_of
+from tb_trainer.machine import machine_memory
 from tb_trainer.memory import Load, cache_bytes, shape_of, training_bytes
 from tb_trainer.schema import LoraConfig, ModelConfig
 from tb_trainer.tokens import Trajectory
@@ -46,6 +47,12 @@ SIZES: dict[str, dict[str, Any]] = {
     "wide": {"hidden_size": 256, "intermediate_size": 768, "num_hidden_layers": 3, "num_attention_heads": 8},
 }
 VOCABULARY = {"narrow": 512, "wide": 4096}
+
+
+@pytest.fixture(autouse=True)
+def eight_gigabytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plans for CPUs are those of a small machine, whatever machine the tests run on."""
+    monkeypatch.setattr("tb_trainer.fit.machine_memory", lambda: 7 * 2**30 + 2**29)
 
 
 class Meter(TorchDispatchMode):
@@ -289,6 +296,41 @@ def test_what_is_said_to_help_does_help() -> None:
     assert "sampling.episode_tokens" in " ".join(helpful) and "sampling.episode_tokens" not in str(refusal.value)
 
 
+def test_without_gpus_the_machines_memory_is_the_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The control group's, if that is lower. What may fit is planned, with a remark; what cannot is refused."""
+    large = ["model.hidden=512", "model.layers=12", "sampling.episode_tokens=8192"]
+    monkeypatch.setattr("tb_trainer.fit.machine_memory", lambda: 0)  # nothing says how much there is
+    needed = int(plan(load("cpu-demo", large))["memory_gib"]["training_total"] * 2**30)
+    for limit, planned, remarked in (
+        (2 * needed, True, False),
+        (int(needed / 1.15), True, True),
+        (needed // 2, False, True),
+    ):
+        group = tmp_path / f"{limit}"
+        (group / "sys/fs/cgroup/a/b").mkdir(parents=True)
+        (group / "proc/self").mkdir(parents=True)
+        (group / "proc/self/cgroup").write_text("0::/a/b\n")
+        (group / "sys/fs/cgroup/a/b/memory.max").write_text("max\n")
+        (group / "sys/fs/cgroup/a/memory.max").write_text(f"{limit}\n")
+        assert machine_memory(group) == min(limit, machine_memory(tmp_path))
+        monkeypatch.setattr("tb_trainer.fit.machine_memory", lambda limit=limit: limit)
+        sets = [part for change in large for part in ("--set", change)]
+        assert cli.main(["--preset", "cpu-demo", "--dry-run", *sets]) == (0 if planned else 2)
+        said = capsys.readouterr()
+        assert ("this machine has less memory" in said.out) is (planned and remarked)
+    assert re.fullmatch(
+        r"tbx train: a training process would need [\d.]+ GiB \(.*activations.*\), [\d.]+ is what this machine, or its "
+        r"control group, has; what would: .*\n",
+        said.err,
+    )
+    helps = said.err.split("what would: ")[1].strip().split("; or ")
+    assert any("engine.slots=8" in change or "gradient_checkpointing" in change for change in helps)
+    for change in helps:
+        plan(load("cpu-demo", [*large, *change.split(" and ")]))
+
+
 @pytest.mark.parametrize("preset", PLANNED)
 def test_every_preset_is_planned_and_says_what_it_can_show(preset: str) -> None:
     config = load(preset)
@@ -297,7 +339,8 @@ def test_every_preset_is_planned_and_says_what_it_can_show(preset: str) -> None:
     assert len(config.note) > 80
     layout, memory = made["layout"], made["memory_gib"]
     assert config.episodes % layout["data"] == 0
-    assert memory["limit"] is None or 0 < memory["training_total"] <= memory["limit"] < config.parallel.gpu_memory
+    assert 0 < memory["training_total"] <= memory["limit"] * (1 if config.parallel.gpus else 1.2)
+    assert memory["limit"] < config.parallel.gpu_memory
     text = describe(config)
     for name in ("grpo.learning_rate", *memory["training"], "tokens, at most"):
         assert name in text
