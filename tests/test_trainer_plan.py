@@ -19,6 +19,7 @@ from transformers import Qwen3Config, Qwen3ForCausalLM
 
 from tb_envs.errors import UsageError
 from tb_trainer import cli
+from tb_trainer.built import check_built
 from tb_trainer.config import check, load, presets
 from tb_trainer.dryrun import describe, plan
 from tb_trainer.engines import Sampling
@@ -281,6 +282,26 @@ def test_what_does_not_divide_or_fit_is_refused_in_a_line_that_names_the_knob(
     error = capsys.readouterr().err.strip()
     assert says in error
     assert "\n" not in error
+
+
+def test_processes_wait_for_an_episode_as_long_as_it_may_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Played again at every system error, with pauses; only where it waits for something, and others wait for it."""
+    remote = ["environment.backend={kind: remote, urls: [http://10.0.0.5:8765]}", "environment.deadline=900"]
+    least = 9 * 900 + 1 + 2 + 4 + 8 + 16 + 30 + 30
+    with pytest.raises(UsageError, match=rf"may wait for its environment {least} s .*parallel.timeout={least} or more"):
+        plan(load("node-8xh100", remote))
+    plan(load("node-8xh100", [*remote, f"parallel.timeout={least}"]))
+    plan(load("node-8xh100", remote[1:]))
+    plan(load("one-gpu", remote))
+    launched = load("smoke", remote)
+    check_built(launched)
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(UsageError, match="may wait for its environment"):
+        check_built(launched)
+    known = ["parallel.expect.read=9000", "parallel.expect.sampled=4000", "parallel.expect.source=x"]
+    for speed, said in ((10, True), (10_000, False)):
+        remarks = plan(load("node-8xh100", [*known, f"parallel.expect.generate={speed}"]))["remarks"]
+        assert any("wait parallel.timeout 7200 s" in remark for remark in remarks) is said
 
 
 def test_what_is_said_to_help_does_help() -> None:
