@@ -50,7 +50,8 @@ class Episode:
         messages: the whole transcript as chat messages (``user``, ``assistant``, ``tool``).
         log: everything in one sequence, row changes included; not for the agent.
         outcome: ``""`` while it runs, then ``success | failure | error:backend | error:user | error:checker``.
-        ended_by: ``agent | customer | handover | limit:turns | limit:tool_calls | limit:tokens | error``.
+        ended_by: ``agent | customer | handover | limit:turns | limit:tool_calls | limit:tokens |
+            limit:user_turns | error``.
         verdict: every check by name, at the end; None after a system error.
         reward: at the end, from the database; 0.0 after a system error.
         grading_seconds: of the wall clock, spent on the verdict; a measure, and part of no result.
@@ -205,6 +206,9 @@ class Episode:
         if not turn.calls:
             self.messages.append({"role": "assistant", "content": turn.content})
             self._note(Event("said", "", turn.content, {}, True, 0))
+            if self.limits.user_turns and self.user_turns >= self.limits.user_turns:
+                self._end("limit:user_turns")
+                return OVER
             reply = self.user.reply(turn.content)
             if not isinstance(reply, Reply):
                 reply = await reply

@@ -18,11 +18,13 @@ class Limits:
         turns: actions of the agent.
         tool_calls: calls of tools.
         tokens: everything said, called and answered, estimated as one token per four characters; 0 is no limit.
+        user_turns: of the customer, its first words included: who speaks to it once more gets no answer; 0 is no limit.
     """
 
     turns: int = 60
     tool_calls: int = 120
     tokens: int = 0
+    user_turns: int = 0
 
     @classmethod
     def of(cls, value: Any, base: Limits | None = None) -> Limits:
@@ -38,7 +40,7 @@ class Limits:
         for name, number in given.items():
             if name not in names:
                 raise UsageError(f"unknown limit {name!r}; valid: {', '.join(names)}")
-            least = 0 if name == "tokens" else 1
+            least = 0 if name in ("tokens", "user_turns") else 1
             try:
                 whole = -1 if isinstance(number, bool) else operator.index(number)
             except TypeError:

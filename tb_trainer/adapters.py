@@ -1,15 +1,20 @@
 """Low-rank adapters (LoRA, Hu et al. 2021, arXiv 2106.09685) through peft: put on, saved alone, taken up, merged.
 
 A checkpoint of a run with adapters holds these and no weights below them; what it was trained over is named in its
-``adapter_config.json``. Refuses adapters that would touch no layer, and to go on with adapters of another shape.
+``adapter_config.json``. Refuses targets that name no layer, and to go on with adapters of another shape. Says on the
+error stream which blocks' mixers get none: of a model that has gated delta rules beside attention, names such as
+``q_proj`` reach one block in four.
 """
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
 from tb_envs.errors import UsageError
 from tb_trainer import zero
@@ -54,6 +59,8 @@ def put_on(model: Any, lora: LoraConfig, dtype: torch.dtype) -> Any:
     from peft import LoraConfig as Config
     from peft import get_peft_model
 
+    check_targets(model, lora.targets)
+    _say(model, lora.targets)
     targets: Any = lora.targets[0] if lora.targets == ("all-linear",) else list(lora.targets)
     torch.manual_seed(0)  # the same first adapter on every process
     try:
@@ -79,8 +86,56 @@ def put_on_saved(model: Any, folder: str, lora: LoraConfig, dtype: torch.dtype) 
             f"{folder} holds adapters of rank {found.r} and alpha {found.lora_alpha}; to go on with them set "
             f"model.lora.rank={found.r} and model.lora.alpha={found.lora_alpha}, to merge them model.lora.rank=0"
         )
+    if lora.rank and not isinstance(found.target_modules, str):  # which would be a pattern
+        _say(model, sorted(found.target_modules or ()))
     adapted: Any = PeftModel.from_pretrained(model, folder, is_trainable=bool(lora.rank)).to(dtype)
     return adapted if lora.rank else adapted.merge_and_unload()
+
+
+def is_target(name: str, targets: Sequence[str]) -> bool:
+    """Whether a linear layer of this name gets an adapter, by peft's rule: a target is the end of its dotted name."""
+    return tuple(targets) == ("all-linear",) or any(f".{name}".endswith(f".{target}") for target in targets)
+
+
+def check_targets(model: Any, targets: Sequence[str]) -> None:
+    """Refuse a target that no layer of a model is called.
+
+    Raises:
+        UsageError: with the names of its linear layers.
+    """
+    names = [name for name, _ in model.named_modules()]
+    for target in targets:
+        if target != "all-linear" and not any(is_target(name, (target,)) for name in names):
+            linear = sorted(
+                {name.split(".")[-1] for name, part in model.named_modules() if isinstance(part, nn.Linear)}
+            )
+            raise UsageError(
+                f"model.lora.targets: no layer is called {target!r}; linear layers here: {', '.join(linear)}; "
+                "or take all-linear"
+            )
+
+
+def frozen_mixers(model: Any, targets: Sequence[str]) -> str:
+    """Which blocks' token mixers (attention, gated delta rule) get no adapter at all, in words; empty: none of them.
+
+    Args:
+        model: without adapters; its weights may be on the meta device.
+        targets: as in `LoraConfig`.
+    """
+    bare: dict[str, list[int]] = {}
+    layers: dict[str, set[str]] = {}
+    blocks: list[Any] = list(getattr(model.get_decoder(), "layers", ()))
+    for place, block in enumerate(blocks):
+        for child, mixer in block.named_children():
+            linear = [f"{child}.{name}" for name, part in mixer.named_modules() if isinstance(part, nn.Linear)]
+            if linear and "mlp" not in child and not any(is_target(name, targets) for name in linear):
+                bare.setdefault(child, []).append(place)
+                layers.setdefault(child, set()).update(name.split(".")[-1] for name in linear)
+    said = [
+        f"{child} of {len(bare[child])} of the {len(blocks)} blocks ({_spans(bare[child])}; layers {', '.join(names)})"
+        for child, names in ((child, sorted(layers[child])) for child in bare)
+    ]
+    return " and ".join(said)
 
 
 def save(model: Any, folder: Path, state: dict[str, torch.Tensor] | None = None) -> None:
@@ -141,6 +196,25 @@ def plain_weight(part: Any) -> torch.Tensor:
         a, b = part.lora_A[name].weight.detach().float(), part.lora_B[name].weight.detach().float()
         whole = whole + part.scaling[name] * (b @ a)
     return whole.to(below.weight.dtype)
+
+
+def _say(model: Any, targets: Sequence[str]) -> None:
+    """What stays frozen, on the error stream; each process of a run says it."""
+    frozen = frozen_mixers(model, targets)
+    if frozen:
+        named = f"model.lora.targets [{', '.join(targets)}]"
+        print(f"{named} leaves frozen: {frozen}; name layers of these too, or take all-linear", file=sys.stderr)
+
+
+def _spans(places: Sequence[int]) -> str:
+    """Numbers as in ``0-2, 4``."""
+    spans: list[list[int]] = []
+    for place in places:
+        if spans and place == spans[-1][1] + 1:
+            spans[-1][1] = place
+        else:
+            spans.append([place, place])
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in spans)
 
 
 def _installed(what: str) -> None:

@@ -9,6 +9,7 @@ import os
 from importlib.util import find_spec
 
 from tb_envs.errors import UsageError
+from tb_trainer.backlog import pause_of
 from tb_trainer.episodes import episode_settings
 from tb_trainer.layout import NOT_UNDER_DEEPSPEED
 from tb_trainer.schema import TrainConfig
@@ -53,9 +54,29 @@ def check_built(config: TrainConfig) -> None:
             f"launch --config_file tb_trainer/launch/{LAUNCH_FILES[parallel.strategy]} --no_python tbx train …, or set "
             f"parallel.strategy={launched}{_bfloat16(config, launched)}"
         )
+    check_patience(config, int(os.environ.get("WORLD_SIZE") or 1))
     if config.model.lora.rank and find_spec("peft") is None:
         raise UsageError("model.lora needs peft: pip install 'thinkingbox-gym[train]', or set model.lora.rank=0")
     check_trackers(config.saving.trackers)
+
+
+def check_patience(config: TrainConfig, processes: int) -> None:
+    """Refuse several processes that wait for the first one less than one episode may last, played again and again.
+
+    Raises:
+        UsageError: with the least `parallel.timeout`.
+    """
+    environment, timeout = config.environment, config.parallel.timeout
+    if processes < 2 or not episode_settings(environment).suspends:
+        return
+    pauses = sum(pause_of(attempt, environment.pause) for attempt in range(1, environment.retries + 1))
+    least = environment.deadline * (1 + environment.retries) + pauses
+    if timeout < least:
+        raise UsageError(
+            f"parallel.timeout is {timeout:g} s, but one episode may wait for its environment {least:g} s "
+            f"(environment.deadline {environment.deadline:g} s, {1 + environment.retries} times, and pauses): set "
+            f"parallel.timeout={least:.0f} or more, or lower environment.deadline or environment.retries"
+        )
 
 
 def _bfloat16(config: TrainConfig, launched: str) -> str:

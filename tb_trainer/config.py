@@ -68,6 +68,8 @@ def check(tree: Mapping[str, Any]) -> TrainConfig:
         raise UsageError("environment.tasks and environment.pool exclude each other")
     if config.sampling.turn_tokens >= config.sampling.episode_tokens:
         raise UsageError("sampling.turn_tokens must be less than sampling.episode_tokens")
+    if config.curriculum.watch and config.curriculum.kind != "posterior":
+        raise UsageError("curriculum.watch raises shares of draws by curriculum.kind posterior: set that, or watch=0")
     start = config.warmstart
     if start.trainer == "trl" and (start.noisy_steps or start.short_steps or start.autocast or start.processes > 1):
         raise UsageError(

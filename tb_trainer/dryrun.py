@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from tb_trainer.built import check_patience
 from tb_trainer.episodes import episode_settings
 from tb_trainer.fit import Memory, check_fit, check_shape, memory_of, share_of
 from tb_trainer.layout import Layout, layout_of
@@ -30,6 +31,7 @@ def plan(config: TrainConfig) -> dict[str, Any]:
     episode_settings(config.environment)
     layout, shape = layout_of(config), shape_of(config.model)
     check_shape(config, layout, shape)
+    check_patience(config, layout.ranks)
     room = room_of(config)
     check_room(config, room)
     memory = memory_of(config, layout, shape)
@@ -57,7 +59,7 @@ def plan(config: TrainConfig) -> dict[str, Any]:
             "seconds": {"generate": pace.generate, "update": pace.update, "both": pace.seconds},
             "sources": pace.sources,
         },
-        "remarks": _remarks(config, layout, shape, memory, room),
+        "remarks": _remarks(config, layout, shape, memory, room, pace.generate),
     }
 
 
@@ -86,12 +88,9 @@ def describe(config: TrainConfig) -> str:
     unit = "GPU" if config.parallel.gpus else "process"
     lines += ["", f"memory of one training {unit} at its peak, GiB"]
     lines += [f"  {name:<22} {size:8.2f}" for name, size in memory["training"].items()]
-    room = (
-        f" of {memory['limit']:.1f} that may be used"
-        if memory["limit"]
-        else " (what this machine has is not looked up)"
-    )
-    lines += [f"  {'together':<22} {memory['training_total']:8.2f}{room}"]
+    may = "that may be used" if config.parallel.gpus else "on this machine"
+    limit = f" of {memory['limit']:.1f} {may}" if memory["limit"] else " (nothing says what this machine has)"
+    lines += [f"  {'together':<22} {memory['training_total']:8.2f}{limit}"]
     if memory["serving"]:
         lines += ["", "memory of one serving GPU, GiB"]
         lines += [f"  {name:<22} {size:8.2f}" for name, size in memory["serving"].items()]
@@ -140,7 +139,9 @@ def _span(numbers: Any) -> str:
     return str(first) if first == last else f"{first}-{last}"
 
 
-def _remarks(config: TrainConfig, layout: Layout, shape: Shape, memory: Memory, room: Room) -> list[str]:
+def _remarks(
+    config: TrainConfig, layout: Layout, shape: Shape, memory: Memory, room: Room, seconds: float | None
+) -> list[str]:
     parallel, model, sampling = config.parallel, config.model, config.sampling
     out: dict[str, bool] = {
         "sequence parallel was run on CPU processes only: neither NCCL nor kernels of GPUs were tried": (
@@ -150,6 +151,7 @@ def _remarks(config: TrainConfig, layout: Layout, shape: Shape, memory: Memory, 
         f"{sampling.episode_tokens:,}: such tasks cannot be solved; raise it, or set environment.prompt compact": (
             room.whole > sampling.episode_tokens
         ),
+        f"model.lora.targets [{', '.join(model.lora.targets)}] leaves frozen: {shape.frozen}": bool(shape.frozen),
         f"a sequence of parallel.sequence {layout.sequence} crosses machines": bool(
             layout.training and len(layout.training) % layout.sequence
         ),
@@ -165,6 +167,11 @@ def _remarks(config: TrainConfig, layout: Layout, shape: Shape, memory: Memory, 
         f"a server's cache holds {memory.held} rollouts of full length, up to {share_of(config, layout)} are in play; "
         "longer ones wait or are read again": bool(memory.serving) and memory.held < share_of(config, layout),
         "the activations of linear attention are counted by their widths and were never measured": shape.linear > 0,
+        "this machine has less memory than that; the formula may count up to a fifth too much, so it is not refused": (
+            0 < memory.limit < memory.used
+        ),
+        f"the other processes wait parallel.timeout {parallel.timeout:g} s for the first one to play, expected to "
+        f"take {seconds or 0:,.0f} s: set it to twice that": layout.ranks > 1 and 2 * (seconds or 0) > parallel.timeout,
         "the formula was held against CPU peaks; no GPU has confirmed it": parallel.gpus > 0,
     }
     return [text for text, holds in out.items() if holds]

@@ -27,7 +27,7 @@ def episode_settings(environment: EnvironmentConfig) -> Settings:
             backend=environment.backend,
             user=environment.user,
             judge=environment.judge,
-            limits=EpisodeLimits(turns=environment.turns, tool_calls=environment.tool_calls),
+            limits=EpisodeLimits(environment.turns, environment.tool_calls, user_turns=environment.user_turns),
             reward=environment.reward,
             faults=environment.faults or None,
         )

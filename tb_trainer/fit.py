@@ -1,7 +1,8 @@
 """Whether a run fits: the largest micro-batch, the servers' caches, and which single change would make room.
 
 `tb_trainer.memory` counts one load; this decides which loads a configuration can meet. Refuses in one line, with the
-changes that were tried and found to help.
+changes that were tried and found to help. Without GPUs the bound is this machine's memory (`tb_trainer.machine`), and
+only what is beyond it by more than the formula may be wrong is refused.
 """
 
 from __future__ import annotations
@@ -10,11 +11,14 @@ from dataclasses import dataclass, replace
 
 from tb_envs.errors import UsageError
 from tb_trainer.layout import Layout, layout_of
+from tb_trainer.machine import machine_memory
 from tb_trainer.memory import GIB, RESERVE, Load, Shape, cache_bytes, shape_of, training_bytes
 from tb_trainer.pace import episode_bound
 from tb_trainer.schema import TrainConfig
 
 BYTES = {"float32": 4, "bfloat16": 2}
+WRONG = 1.2
+"""How many times too much the formula may count; that it is no more is tested on CPUs."""
 HF_BATCH = 64
 """Turns that the `hf` engine writes together."""
 
@@ -28,12 +32,19 @@ class Memory:
         serving: of a GPU that serves; its ``cache`` is all that its share leaves.
         limit: bytes that may be used; 0: not known.
         held: rollouts of full length that the caches of one server hold.
+        slack: how many times the limit is still not refused.
     """
 
     training: dict[str, int]
     serving: dict[str, int]
     limit: int
     held: int
+    slack: float = 1.0
+
+    @property
+    def fits(self) -> bool:
+        """Whether it may be tried."""
+        return not self.limit or self.used <= self.limit * self.slack
 
     @property
     def used(self) -> int:
@@ -94,7 +105,9 @@ def memory_of(config: TrainConfig, layout: Layout, shape: Shape) -> Memory:
         held = serving["cache"] * engine.tensor_parallel // cache_bytes(shape, size, tokens, 1)
         if parallel.colocated:
             training["server beside it"] = share
-    return Memory(training, serving, int(parallel.gpu_memory * GIB * (1 - RESERVE)) if parallel.gpus else 0, held)
+    if not parallel.gpus:
+        return Memory(training, serving, machine_memory(), held, WRONG)
+    return Memory(training, serving, int(parallel.gpu_memory * GIB * (1 - RESERVE)), held)
 
 
 def check_fit(config: TrainConfig, shape: Shape, memory: Memory, prompt: int = 0) -> None:
@@ -115,14 +128,18 @@ def check_fit(config: TrainConfig, shape: Shape, memory: Memory, prompt: int = 0
             f"sampling.episode_tokens {config.sampling.episode_tokens}: raise engine.tensor_parallel or "
             f"engine.memory_share, or lower sampling.episode_tokens"
         )
-    if not memory.limit or memory.used <= memory.limit:
+    if memory.fits:
         return
     parts = ", ".join(f"{name} {size / GIB:.1f}" for name, size in memory.training.items() if size)
     helps = [change for change, other in _changes(config, prompt) if _fits(other, shape)]
-    advice = f"what would: {'; or '.join(helps)}" if helps else "no single change would: take more or larger GPUs"
+    unit, may, larger = (
+        ("GPU", "may be used of parallel.gpu_memory", "more or larger GPUs")
+        if config.parallel.gpus
+        else ("process", "is what this machine, or its control group, has", "a machine with more memory")
+    )
+    advice = f"what would: {'; or '.join(helps)}" if helps else f"no single change would: take {larger}"
     raise UsageError(
-        f"a training GPU would need {memory.used / GIB:.1f} GiB ({parts}), {memory.limit / GIB:.1f} may be used of "
-        f"parallel.gpu_memory; {advice}"
+        f"a training {unit} would need {memory.used / GIB:.1f} GiB ({parts}), {memory.limit / GIB:.1f} {may}; {advice}"
     )
 
 
@@ -134,7 +151,7 @@ def _changes(config: TrainConfig, prompt: int) -> list[tuple[str, TrainConfig]]:
         out.append(
             ("model.gradient_checkpointing=true", replace(config, model=replace(model, gradient_checkpointing=True)))
         )
-    if model.attention != "flash_attention_2":
+    if model.attention != "flash_attention_2" and parallel.gpus:
         out.append(
             ("model.attention=flash_attention_2", replace(config, model=replace(model, attention="flash_attention_2")))
         )
@@ -151,7 +168,7 @@ def _changes(config: TrainConfig, prompt: int) -> list[tuple[str, TrainConfig]]:
                 out.append(
                     (f"engine.memory_share={share}", replace(config, engine=replace(engine, memory_share=share)))
                 )
-    if engine.kind == "hf" and engine.slots > 8:
+    if engine.kind != "vllm" and engine.slots > 8:
         out.append(("engine.slots=8", replace(config, engine=replace(engine, slots=8))))
     if grpo.kl:
         out.append(("grpo.kl=0", replace(config, grpo=replace(grpo, kl=0.0))))
@@ -174,7 +191,7 @@ def _fits(config: TrainConfig, shape: Shape) -> bool:
         memory = memory_of(config, layout, shape)
     except UsageError:
         return False
-    return memory.used <= memory.limit and (memory.held >= 1 or not memory.serving)
+    return memory.fits and (memory.held >= 1 or not memory.serving)
 
 
 def check_shape(config: TrainConfig, layout: Layout, shape: Shape) -> None:

@@ -246,7 +246,7 @@ class Run:
         ]
         if self.config.saving.rollouts:
             self._write_rollouts(update, batch)
-        return examples, {"update": update, **batch_row(batch), "seconds": dict(batch.seconds)}
+        return examples, {"update": update, **batch_row(batch), **self.source.row(), "seconds": dict(batch.seconds)}
 
     def _set_rate(self, update: int) -> None:
         grpo = self.config.grpo

@@ -76,6 +76,7 @@ class Shape:
         positions: tokens of a rollout at most; 0: not said.
         norms: whether queries and keys are normalised.
         adapters: whether all but adapters is frozen.
+        frozen: mixers that get no adapter though others may, in words.
     """
 
     source: str
@@ -97,6 +98,7 @@ class Shape:
     positions: int = 0
     norms: bool = True
     adapters: bool = False
+    frozen: str = ""
 
     @property
     def blocks(self) -> int:
@@ -215,6 +217,8 @@ def shape_of(model: ModelConfig) -> Shape:
     import torch
     from transformers import AutoModelForCausalLM
 
+    from tb_trainer.adapters import frozen_mixers
+
     source, config, positions = _config(model)
     text = config.get_text_config()
     if any(getattr(text, name, None) for name in ("num_experts", "num_local_experts", "n_routed_experts")):
@@ -249,6 +253,7 @@ def shape_of(model: ModelConfig) -> Shape:
         positions=positions,
         norms=any("q_norm" in name for name, _ in made.named_parameters()),
         adapters=bool(adapters),
+        frozen=frozen_mixers(made, model.lora.targets) if adapters else "",
     )
 
 
@@ -292,13 +297,15 @@ def _adapters(made: Any, lora: LoraConfig) -> int:
     """Parameters of the adapters: rank x (in + out) of each layer (Hu et al. 2021, arXiv 2106.09685)."""
     from torch import nn
 
+    from tb_trainer.adapters import check_targets, is_target
+
+    check_targets(made, lora.targets)
     head, total = made.get_output_embeddings(), 0
     for name, module in made.named_modules():
-        chosen = lora.targets == ("all-linear",) or name.split(".")[-1] in lora.targets
-        if isinstance(module, nn.Linear) and module is not head and chosen:
+        if isinstance(module, nn.Linear) and module is not head and is_target(name, lora.targets):
             total += lora.rank * (module.in_features + module.out_features)
     if not total:
-        raise UsageError(f"model.lora.targets: no layer is called {' or '.join(lora.targets)}; try all-linear")
+        raise UsageError(f"model.lora.targets: no linear layer is called {' or '.join(lora.targets)}; try all-linear")
     return total
 
 

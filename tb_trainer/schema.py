@@ -72,12 +72,16 @@ class CurriculumConfig(Strict):
         decay: weight of what was seen an update ago; below 1 old attempts fade as the policy changes.
         balance: what gets equal shares of the draws: each ``domain``; in it each ``family``; in that each outcome
             ``cell``. A label with fewer tasks then sees each of them more often.
+        watch: attempts over which each outcome cell's pass rate is taken, at its start and now; a cell that falls to
+            half of its start or below is drawn about twice as often until it is above (`tb_trainer.tasks.cells`).
+            0: not watched. With ``posterior`` only.
     """
 
     kind: Literal["shuffled", "posterior"] = "posterior"
     floor: Annotated[float, Field(ge=0, le=1)] = 0.1
     decay: Share = 0.9
     balance: Literal["none", "domain", "family", "cell"] = "none"
+    watch: Natural = 0
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,8 @@ class EnvironmentConfig(Strict):
         pool: a file of `tbx select` in place of the suite.
         turns: the agent's turns in one episode at most; what a limit ends is graded and trained on.
         tool_calls: tool calls in one episode at most.
+        user_turns: the customer's turns at most, its first words included; who speaks to it once more ends the episode,
+            which is graded and trained on like any other. 0: as many as `turns` allows.
         backend: where tools and databases are, as in `gym.make`: ``embedded`` (in this process), ``docker``, a mapping,
             as ``{kind: remote, urls: [http://10.0.0.5:8765]}`` for a fleet of `tbx serve` or ``{kind: embedded, store:
             postgresql://…}`` for databases on a server. All give the same episodes, so a resume may name another.
@@ -58,6 +60,7 @@ class EnvironmentConfig(Strict):
     pool: str = ""
     turns: Positive = 40
     tool_calls: Positive = 60
+    user_turns: Natural = 0
     backend: str | Mapping[str, Any] = "embedded"
     user: str | Mapping[str, Any] = "scripted"
     judge: str | Mapping[str, Any] | None = None

@@ -443,6 +443,21 @@ def test_a_limit_ends_the_talk_and_the_database_is_graded(name: str) -> None:
     assert info["ended_by"] == f"limit:{name}" and info["outcome"] == "failure" and info["checks"]
 
 
+def test_the_customer_speaks_so_often_at_most() -> None:
+    """Calls after its last words are carried out; whoever speaks to it once more ends the talk without an answer."""
+    env = ThinkingBoxEnv("hotel", limits={"user_turns": 3})
+    env.reset(options={"task_id": TASK})
+    for words in ("Let me see.", "One moment."):
+        _, info = talk(env, words)
+        assert not info["ended_by"]
+    observation, info = talk(env, {"tool_calls": [{"name": "get_time"}]})
+    assert not info["ended_by"] and "[get_time]" in observation
+    _, _, terminated, truncated, info = env.step("Are you still there?")
+    assert (truncated, terminated, info["ended_by"], info["outcome"]) == (True, False, "limit:user_turns", "failure")
+    assert info["user_turns"] == 3 and info["checks"]
+    assert not [message for message in info["messages"] if message["role"] == "user"]
+
+
 def test_the_reference_scores_through_the_gym_face_and_traces_are_whole(tmp_path: Any) -> None:
     env = make(trace_dir=str(tmp_path), reward="dense")
     observation, info = env.reset(options={"task_id": TASK})

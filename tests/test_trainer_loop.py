@@ -109,7 +109,11 @@ def test_rewards_of_the_database_move_the_weights(tmp_path: Path) -> None:
 
 
 def test_the_documents_list_what_is_logged_of_an_update(tmp_path: Path) -> None:
-    (row,) = make_run(tmp_path, settings_for(grpo={"updates": 1, "kl": 0.1})).train()
+    everything: dict[str, Any] = {
+        "grpo": {"updates": 1, "kl": 0.1},
+        "curriculum": {"kind": "posterior", "watch": 8},
+    }
+    (row,) = make_run(tmp_path, settings_for(**everything)).train()
     page = (HERE.parent / "docs/trainer.md").read_text("utf-8")
     section = page.partition("## What is logged of an update")[2].partition("\n## ")[0]
     lines = [line.split("|")[1:3] for line in section.splitlines() if line.startswith("| `")]

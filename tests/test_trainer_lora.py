@@ -11,9 +11,13 @@ import torch
 from safetensors.torch import load_file, save_file
 from test_trainer_loop import _untimed, table
 from trainer_parts import TASKS, config, runner, sampling, sharp_model, tokenizer
+from transformers import AutoConfig, AutoModelForCausalLM
 
 from tb_envs.errors import UsageError
 from tb_trainer import checkpoint, cli
+from tb_trainer.adapters import put_on
+from tb_trainer.config import load
+from tb_trainer.dryrun import plan
 from tb_trainer.engines import Key
 from tb_trainer.engines.cpu import CpuEngine
 from tb_trainer.engines.hf import HfEngine
@@ -22,10 +26,11 @@ from tb_trainer.engines.sync import FileSync
 from tb_trainer.grpo import Example, pad, score
 from tb_trainer.log import read_rows
 from tb_trainer.loop import Run
+from tb_trainer.memory import shape_of
 from tb_trainer.play import play_all
 from tb_trainer.policy import load_policy
 from tb_trainer.runner import Job
-from tb_trainer.schema import TrainConfig
+from tb_trainer.schema import LoraConfig, ModelConfig, TrainConfig
 
 
 @pytest.fixture(scope="module")
@@ -152,8 +157,8 @@ def test_a_checkpoint_of_adapters_can_be_begun_from(tmp_path: Path, base: Path) 
 
 
 def test_adapters_that_cannot_be_are_refused(base: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"model.lora.targets: Target modules .*nothing.* not found"):
-        load_policy(adapted(base, model={"lora": {"rank": 4, "targets": ["nothing"]}}))
+    with pytest.raises(UsageError, match=r"targets: no layer is called 'nothing'; linear layers here: .*q_proj"):
+        load_policy(adapted(base, model={"lora": {"rank": 4, "targets": ["q_proj", "nothing"]}}))
     settings = adapted(base, grpo={"updates": 1})
     run = Run(settings, tmp_path, engine=table(settings))
     run.train()
@@ -168,6 +173,46 @@ def test_adapters_that_cannot_be_are_refused(base: Path, tmp_path: Path) -> None
     changed.get_base_model().model.layers[0].mlp.up_proj = torch.nn.Bilinear(2, 2, 2)
     with pytest.raises(UsageError, match="not Bilinear; use engine `hf`"):
         CpuEngine(changed, sampling())
+
+
+def test_targets_that_leave_mixers_out_are_said(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of a model with two kinds of mixers: names of one kind's layers leave the other kind's blocks frozen."""
+    sizes: dict[str, Any] = {
+        "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 8, "num_attention_heads": 4,
+        "num_key_value_heads": 2, "head_dim": 8, "linear_num_key_heads": 2, "linear_num_value_heads": 4,
+        "linear_key_head_dim": 8, "linear_value_head_dim": 8, "vocab_size": 64,
+    }  # fmt: skip
+    cases: dict[tuple[str, ...], str] = {
+        ("q_proj", "v_proj"): "linear_attn of 6 of the 8 blocks (0-2, 4-6; layers in_proj_a, in_proj_b, in_proj_qkv,",
+        ("self_attn.o_proj", "up_proj"): "linear_attn of 6 of the 8 blocks (0-2, 4-6;",
+        ("linear_attn.out_proj",): "self_attn of 2 of the 8 blocks (3, 7; layers k_proj, o_proj, q_proj, v_proj)",
+        ("down_proj",): "self_attn of 2 of the 8 blocks",
+        ("q_proj", "out_proj"): "",
+        ("all-linear",): "",
+    }
+    for targets, words in cases.items():
+        made = AutoModelForCausalLM.from_config(AutoConfig.for_model("qwen3_5_text", **sizes))
+        model = put_on(made, LoraConfig(rank=2, targets=targets), torch.float32)
+        said = capsys.readouterr().err
+        blocks = model.get_base_model().model.layers
+        learning = [
+            any(
+                parameter.requires_grad
+                for name, parameter in block.named_parameters()
+                if name.startswith(("self_attn", "linear_attn"))
+            )
+            for block in blocks
+        ]
+        assert all(learning) is not bool(said), targets
+        assert words in said
+        shape = shape_of(
+            ModelConfig(shape={"model_type": "qwen3_5_text", **sizes}, lora=LoraConfig(2, targets=targets))
+        )
+        assert shape.trained == sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
+        assert words in shape.frozen and bool(shape.frozen) is bool(said)
+    knobs = ["model.lora.rank=8", "model.lora.targets=[q_proj, v_proj]"]
+    remarks = plan(load("reference-24xh100-plus", knobs))["remarks"]
+    assert any("leaves frozen: linear_attn of 48 of the 64 blocks" in remark for remark in remarks)
 
 
 def test_without_peft_adapters_are_refused_before_anything_is_loaded(

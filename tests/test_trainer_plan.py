@@ -19,12 +19,14 @@ from transformers import Qwen3Config, Qwen3ForCausalLM
 
 from tb_envs.errors import UsageError
 from tb_trainer import cli
+from tb_trainer.built import check_built
 from tb_trainer.config import check, load, presets
 from tb_trainer.dryrun import describe, plan
 from tb_trainer.engines import Sampling
 from tb_trainer.engines.hf import HfEngine
 from tb_trainer.grpo import Example, pad, score
 from tb_trainer.layout import layout_of
+from tb_trainer.machine import machine_memory
 from tb_trainer.memory import Load, cache_bytes, shape_of, training_bytes
 from tb_trainer.schema import LoraConfig, ModelConfig
 from tb_trainer.tokens import Trajectory
@@ -46,6 +48,12 @@ SIZES: dict[str, dict[str, Any]] = {
     "wide": {"hidden_size": 256, "intermediate_size": 768, "num_hidden_layers": 3, "num_attention_heads": 8},
 }
 VOCABULARY = {"narrow": 512, "wide": 4096}
+
+
+@pytest.fixture(autouse=True)
+def eight_gigabytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plans for CPUs are those of a small machine, whatever machine the tests run on."""
+    monkeypatch.setattr("tb_trainer.fit.machine_memory", lambda: 7 * 2**30 + 2**29)
 
 
 class Meter(TorchDispatchMode):
@@ -276,6 +284,26 @@ def test_what_does_not_divide_or_fit_is_refused_in_a_line_that_names_the_knob(
     assert "\n" not in error
 
 
+def test_processes_wait_for_an_episode_as_long_as_it_may_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Played again at every system error, with pauses; only where it waits for something, and others wait for it."""
+    remote = ["environment.backend={kind: remote, urls: [http://10.0.0.5:8765]}", "environment.deadline=900"]
+    least = 9 * 900 + 1 + 2 + 4 + 8 + 16 + 30 + 30
+    with pytest.raises(UsageError, match=rf"may wait for its environment {least} s .*parallel.timeout={least} or more"):
+        plan(load("node-8xh100", remote))
+    plan(load("node-8xh100", [*remote, f"parallel.timeout={least}"]))
+    plan(load("node-8xh100", remote[1:]))
+    plan(load("one-gpu", remote))
+    launched = load("smoke", remote)
+    check_built(launched)
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(UsageError, match="may wait for its environment"):
+        check_built(launched)
+    known = ["parallel.expect.read=9000", "parallel.expect.sampled=4000", "parallel.expect.source=x"]
+    for speed, said in ((10, True), (10_000, False)):
+        remarks = plan(load("node-8xh100", [*known, f"parallel.expect.generate={speed}"]))["remarks"]
+        assert any("wait parallel.timeout 7200 s" in remark for remark in remarks) is said
+
+
 def test_what_is_said_to_help_does_help() -> None:
     tight = ["parallel.gpu_memory=40", "environment.prompt=compact"]
     with pytest.raises(UsageError) as refusal:
@@ -289,6 +317,41 @@ def test_what_is_said_to_help_does_help() -> None:
     assert "sampling.episode_tokens" in " ".join(helpful) and "sampling.episode_tokens" not in str(refusal.value)
 
 
+def test_without_gpus_the_machines_memory_is_the_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The control group's, if that is lower. What may fit is planned, with a remark; what cannot is refused."""
+    large = ["model.hidden=512", "model.layers=12", "sampling.episode_tokens=8192"]
+    monkeypatch.setattr("tb_trainer.fit.machine_memory", lambda: 0)  # nothing says how much there is
+    needed = int(plan(load("cpu-demo", large))["memory_gib"]["training_total"] * 2**30)
+    for limit, planned, remarked in (
+        (2 * needed, True, False),
+        (int(needed / 1.15), True, True),
+        (needed // 2, False, True),
+    ):
+        group = tmp_path / f"{limit}"
+        (group / "sys/fs/cgroup/a/b").mkdir(parents=True)
+        (group / "proc/self").mkdir(parents=True)
+        (group / "proc/self/cgroup").write_text("0::/a/b\n")
+        (group / "sys/fs/cgroup/a/b/memory.max").write_text("max\n")
+        (group / "sys/fs/cgroup/a/memory.max").write_text(f"{limit}\n")
+        assert machine_memory(group) == min(limit, machine_memory(tmp_path))
+        monkeypatch.setattr("tb_trainer.fit.machine_memory", lambda limit=limit: limit)
+        sets = [part for change in large for part in ("--set", change)]
+        assert cli.main(["--preset", "cpu-demo", "--dry-run", *sets]) == (0 if planned else 2)
+        said = capsys.readouterr()
+        assert ("this machine has less memory" in said.out) is (planned and remarked)
+    assert re.fullmatch(
+        r"tbx train: a training process would need [\d.]+ GiB \(.*activations.*\), [\d.]+ is what this machine, or its "
+        r"control group, has; what would: .*\n",
+        said.err,
+    )
+    helps = said.err.split("what would: ")[1].strip().split("; or ")
+    assert any("engine.slots=8" in change or "gradient_checkpointing" in change for change in helps)
+    for change in helps:
+        plan(load("cpu-demo", [*large, *change.split(" and ")]))
+
+
 @pytest.mark.parametrize("preset", PLANNED)
 def test_every_preset_is_planned_and_says_what_it_can_show(preset: str) -> None:
     config = load(preset)
@@ -297,7 +360,8 @@ def test_every_preset_is_planned_and_says_what_it_can_show(preset: str) -> None:
     assert len(config.note) > 80
     layout, memory = made["layout"], made["memory_gib"]
     assert config.episodes % layout["data"] == 0
-    assert memory["limit"] is None or 0 < memory["training_total"] <= memory["limit"] < config.parallel.gpu_memory
+    assert 0 < memory["training_total"] <= memory["limit"] * (1 if config.parallel.gpus else 1.2)
+    assert memory["limit"] < config.parallel.gpu_memory
     text = describe(config)
     for name in ("grpo.learning_rate", *memory["training"], "tokens, at most"):
         assert name in text
@@ -344,6 +408,8 @@ def test_the_reference_is_to_the_letter() -> None:
     assert (sampling.temperature, sampling.top_p, sampling.top_k, sampling.turn_tokens) == (1, 0.95, 20, 8192)
     assert (sampling.prompt_tokens, sampling.episode_tokens) == (26624, 26624 + 106496)
     assert grpo.refills > 0
+    assert config.environment.user_turns == 10
+    assert "187 tasks are its own" in " ".join(config.note.split())  # no task of the reference is here
     assert (parallel.nodes * parallel.gpus, parallel.sequence, config.engine.tensor_parallel) == (24, 4, 4)
     ours = load("reference-24xh100-plus")
     assert (ours.curriculum.kind, ours.grpo.importance_cap, ours.grpo.kl) == ("posterior", 2, 0)

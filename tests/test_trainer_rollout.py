@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from trainer_parts import CHATTER, IDLE, TASKS, reference, runner, tokenizer, written
+from trainer_parts import CHATTER, IDLE, TASKS, config, reference, runner, tokenizer, written
 
 from tb_envs.agents import make_agent
 from tb_envs.costs import Cost, Tokens
@@ -21,6 +21,7 @@ from tb_envs.play import play
 from tb_envs.session.backend import ToolResult
 from tb_envs.task import get_task
 from tb_trainer.engines import Key, Request, Turn
+from tb_trainer.episodes import make_runner
 from tb_trainer.groups import Batch, GroupCollector, OutageError
 from tb_trainer.metrics import batch_row
 from tb_trainer.play import play_all
@@ -116,6 +117,9 @@ def test_limits_end_an_episode_and_the_database_is_graded_all_the_same() -> None
     assert (done.status, done.ended_by, done.reward, done.turns) == ("policy_error", "limit:turns", 1.0, 4)
     assert (idle.ended_by, idle.reward) == ("limit:turns", 0.0)
     assert idle.checks
+    settings = config(environment={"user_turns": 3, "turns": 40}, sampling={"episode_tokens": 4096})
+    (mute,) = play_all(make_runner(settings, written(lambda key: CHATTER), tokenizer()), jobs(1))
+    assert (mute.status, mute.ended_by, mute.user_turns, mute.turns) == ("policy_error", "limit:user_turns", 3, 3)
     room = len(done.tokens) - 1
     (short,) = play_all(runner(written(by_job), episode=room, turns=40), jobs(1))
     assert (short.ended_by, short.outcome, short.status) == ("limit:tokens", "failure", "policy_error")

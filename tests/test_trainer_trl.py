@@ -15,10 +15,12 @@ from trainer_parts import CHATTER, IDLE, TASKS, config, reference, runner, sharp
 
 from tb_envs.adapters.trl import as_trl_rollout_func, env_reward, task_rows
 from tb_envs.errors import BackendError, UsageError
+from tb_trainer.config import load
 from tb_trainer.engines import Key, Request
 from tb_trainer.reference import WrittenEngine
 from tb_trainer.render import Renderer
-from tb_trainer.runner import Rollout
+from tb_trainer.runner import Job, Rollout
+from tb_trainer.tasks.training import training_tasks
 from tb_trainer.trl_player import TrlPlayer, make_trl_player
 
 PAGE = Path(__file__).parent.parent / "docs/trainer.md"
@@ -192,7 +194,9 @@ def test_the_model_that_trl_trains_plays_and_its_log_probs_are_trls(kind: str, t
 
 def test_what_trl_cannot_do_is_refused_in_words(tmp_path: Path) -> None:
     asked: list[list[str]] = []
-    trainer: Any = types.SimpleNamespace(processing_class=types.SimpleNamespace(pad_token_id=0))
+    trainer: Any = types.SimpleNamespace(
+        processing_class=types.SimpleNamespace(pad_token_id=0), model=types.SimpleNamespace(training=False)
+    )
 
     def nothing(tasks: list[str], trainer: Any) -> list[Any]:
         asked.append(tasks)
@@ -227,6 +231,46 @@ def test_what_trl_cannot_do_is_refused_in_words(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="the weights are spread over processes"):
         TrlPlayer(play.runner)(TASKS[:1], several)
     several.accelerator = whole
+
+
+def test_trl_trains_on_nothing_that_overlaps_the_benchmark(tmp_path: Path) -> None:
+    """Neither through its rows nor past them: by id, by family, and where a prompt only stands for a task."""
+    benchmark = training_tasks(load("smoke", ["environment.split=bench"]))
+    for ids in (benchmark, ["hotel/date_change/0", "hotel/relocation/4711"]):
+        with pytest.raises(UsageError, match=r"hotel/\w+/\d+ is .*say i_am_training_on_the_benchmark=True"):
+            task_rows(ids)
+    rows = task_rows(benchmark[:1], evaluation=True)
+    assert (
+        rows
+        == task_rows(benchmark[:1], i_am_training_on_the_benchmark=True)
+        == [{"prompt": benchmark[0], "task_id": benchmark[0]}]
+    )
+    asked: list[list[str]] = []
+
+    def broken(task_ids: list[str], trainer: Any) -> list[Rollout]:
+        asked.append(task_ids)
+        return [Rollout(Job(Key(0, 0, 0, 0), task_id), outcome="error:backend") for task_id in task_ids]
+
+    trainer = trl_trainer(broken, tmp_path)
+    cases: list[tuple[str, dict[str, Any]]] = [
+        (benchmark[0], {}),
+        ("hotel/relocation/4711", {}),
+        ("Good day.", {"tasks": {"Good day.": benchmark[0]}}),
+    ]
+    for prompt, ways in cases:
+        trainer.train_dataset = [{"prompt": prompt}] * 3
+        trainer.rollout_func = as_trl_rollout_func(broken, **ways)
+        with pytest.raises(UsageError, match="benchmark"):
+            trainer.train()
+        assert not asked, "it is refused before anything is played"
+        trainer.rollout_func = as_trl_rollout_func(broken, **ways, i_am_training_on_the_benchmark=True)
+        with pytest.raises(BackendError):
+            trainer.train()
+        assert set(asked.pop()) == {ways.get("tasks", {}).get(prompt, prompt)}
+    trainer.model.eval()
+    with pytest.raises(BackendError):
+        as_trl_rollout_func(broken)([benchmark[0]], trainer)
+    assert asked, "it may be evaluated on"
 
 
 def test_the_page_on_trl_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,9 @@ not say:
 * A reward of None leaves an episode out of its group's mean and gives it no advantage, but its tokens would still count
   in the loss's denominator: an episode that the *system* broke is therefore handed over with nothing unmasked.
 
+What overlaps the benchmark is refused here as in `tbx train` (`tb_trainer.tasks.guard`): in rows, and again in each
+call that trains, whatever dataset it came from; ``i_am_training_on_the_benchmark=True`` says otherwise, to both.
+
 Not here: refilling a group, or correcting a sampler that differs from the trainer. If no episode of a call is whole,
 `BackendError` is raised: an outage is not an update.
 """
@@ -70,8 +73,22 @@ Player = Callable[[list[str], Any], Sequence[Rollout]]
 """Plays tasks: (task ids, one for each episode; the trainer) → the rollouts, in that order."""
 
 
-def task_rows(task_ids: Iterable[str]) -> list[dict[str, str]]:
-    """Dataset rows for `datasets.Dataset.from_list`: the prompt that names a task."""
+def task_rows(
+    task_ids: Iterable[str], *, evaluation: bool = False, i_am_training_on_the_benchmark: bool = False
+) -> list[dict[str, str]]:
+    """Dataset rows for `datasets.Dataset.from_list`: the prompt that names a task.
+
+    Args:
+        task_ids: the tasks.
+        evaluation: rows of an ``eval_dataset``, which may be of the benchmark. `as_trl_rollout_func` trains on none.
+        i_am_training_on_the_benchmark: do not refuse what overlaps the benchmark.
+
+    Raises:
+        UsageError: a task is of the benchmark, or overlaps it.
+    """
+    task_ids = list(task_ids)
+    if not evaluation:
+        _guard(task_ids, i_am_training_on_the_benchmark)
     return [{"prompt": task_id, "task_id": task_id} for task_id in task_ids]
 
 
@@ -81,7 +98,7 @@ def env_reward(env_reward: list[float | None], **_: Any) -> list[float | None]:
 
 
 def as_trl_rollout_func(
-    play: Player, *, tasks: Mapping[str, str] | None = None
+    play: Player, *, tasks: Mapping[str, str] | None = None, i_am_training_on_the_benchmark: bool = False
 ) -> Callable[[list[Any], Any], dict[str, list[Any]]]:
     """`play` as a ``rollout_func``.
 
@@ -89,16 +106,25 @@ def as_trl_rollout_func(
         play: plays the episodes.
         tasks: prompt → task id, for a dataset with prompts of its own; without it a prompt is a task id. Of a prompt in
             messages, the last one's content counts.
+        i_am_training_on_the_benchmark: do not refuse what overlaps the benchmark.
 
     Returns:
         A function of (prompts, trainer) that gives ``prompt_ids``, ``completion_ids``, ``logprobs``, ``env_mask``,
-        ``env_reward`` and ``env_outcome``.
+        ``env_reward`` and ``env_outcome``; where the trainer's model trains, a `UsageError` for tasks that overlap the
+        benchmark, before any is played.
     """
+    free = set[str]()  # tasks that were found to overlap nothing
 
     def rollout_func(prompts: list[Any], trainer: Any) -> dict[str, list[Any]]:
         if getattr(trainer, "tools", None) or getattr(trainer, "environment_factories", None):
             raise UsageError("TRL ignores env_mask when `tools` or `environment_factory` is given; leave both out")
-        rollouts = play([_task_id(prompt, tasks) for prompt in prompts], trainer)
+        task_ids = [_task_id(prompt, tasks) for prompt in prompts]
+        if trainer.model.training:
+            _guard(
+                [task_id for task_id in dict.fromkeys(task_ids) if task_id not in free], i_am_training_on_the_benchmark
+            )
+            free.update(task_ids)
+        rollouts = play(task_ids, trainer)
         if len(rollouts) != len(prompts):
             raise UsageError(f"{len(rollouts)} rollouts for {len(prompts)} prompts (they are already repeated)")
         whole = [item.reward is not None for item in rollouts]
@@ -119,6 +145,12 @@ def as_trl_rollout_func(
         }
 
     return rollout_func
+
+
+def _guard(task_ids: list[str], allow: bool) -> None:
+    from tb_trainer.tasks.guard import check_tasks  # the one place that knows what overlaps
+
+    check_tasks(task_ids, allow=allow)
 
 
 def _task_id(prompt: Any, tasks: Mapping[str, str] | None) -> str:

@@ -82,8 +82,8 @@ def check(config: TrainConfig, task_ids: Sequence[str], *, allow: bool = False) 
     found = measured(config) if config.evaluation.every else Measured([], {})
     evaluated = [*found.choosing, *(task_id for ids in found.apart.values() for task_id in ids)]
     trained = overlaps(task_ids, holdout=environment.holdout_domain)
-    if trained and not allow:
-        raise UsageError(f"{_words(trained)}. Leave them out, or, to throw the benchmark away, say {FLAG}")
+    if not allow:
+        _refuse(trained, FLAG)
     shared = against(task_ids, evaluated, "evaluated")
     if shared:
         raise UsageError(f"{_words(shared)}. Leave them out, or do not evaluate: --set evaluation.every=0")
@@ -97,6 +97,20 @@ def check(config: TrainConfig, task_ids: Sequence[str], *, allow: bool = False) 
         tasks = [str(overlap) for overlap in trained[:LISTED]]
         noted = {**noted, "overlaps": kinds, "tasks": tasks}
     return {"guard": compared, **({MARK: noted} if noted else {})}
+
+
+def check_tasks(task_ids: Sequence[str], *, allow: bool = False) -> None:
+    """Refuse tasks that overlap the benchmark: what a trainer calls that is not ours (`tb_envs.adapters.trl`).
+
+    Args:
+        task_ids: what it would train on.
+        allow: let them through. Nothing notes it: logs and checkpoints are that trainer's.
+
+    Raises:
+        UsageError: they overlap; the message names the first pair and counts the others.
+    """
+    if not allow:
+        _refuse(overlaps(task_ids), f"{MARK}=True")
 
 
 def overlaps(task_ids: Sequence[str], *, holdout: str = "") -> list[Overlap]:
@@ -189,6 +203,11 @@ def check_measured(config: TrainConfig) -> Measured:
 @cache
 def _protected(task_id: str) -> Features:
     return features(get_task(task_id))
+
+
+def _refuse(found: Sequence[Overlap], words: str) -> None:
+    if found:
+        raise UsageError(f"{_words(found)}. Leave them out, or, to throw the benchmark away, say {words}")
 
 
 def _words(found: Sequence[Overlap]) -> str:

@@ -3,7 +3,8 @@
 `Shuffled` deals: each task once before any comes again. `Posterior` draws by what each task is expected to teach, as
 far as the rollouts tell. In both, no task is drawn twice in one update, whatever is dropped and replaced in whatever
 order: each update is planned in rows, row r holding every group's task after r replacements, without repetition. Once
-the rows have used up the pool, a group gets its own earlier tasks again. Refuses fewer tasks than groups, and the state
+the rows have used up the pool, a group gets its own earlier tasks again. `Posterior` can also raise the share of
+outcome cells that have fallen (`tb_trainer.tasks.cells`). Refuses fewer tasks than groups, and the state
 of another pool or seed.
 """
 
@@ -23,8 +24,10 @@ from typing import Any, ClassVar
 from tb_envs.authoring.rng import Rng, stable_seed
 from tb_envs.errors import UsageError
 from tb_envs.task import get_task
+from tb_trainer.evaluate import cell_of
 from tb_trainer.groups import Batch
 from tb_trainer.schema import TrainConfig
+from tb_trainer.tasks.cells import CellWatch
 from tb_trainer.tasks.pool import read_counts
 from tb_trainer.tasks.posterior import Beta, jeffreys
 
@@ -39,6 +42,7 @@ def make_source(config: TrainConfig, task_ids: Sequence[str]) -> Shuffled | Post
     if curriculum.kind == "shuffled":
         return Shuffled(task_ids, groups, seed=config.seed, labels=labels)
     pool = config.environment.pool
+    cells = {task_id: cell_of(task_id) for task_id in task_ids} if curriculum.watch else {}
     return Posterior(
         task_ids,
         groups,
@@ -47,6 +51,7 @@ def make_source(config: TrainConfig, task_ids: Sequence[str]) -> Shuffled | Post
         floor=curriculum.floor,
         decay=curriculum.decay,
         start=read_counts(Path(pool)) if pool else {},
+        watch=CellWatch(cells, curriculum.watch) if curriculum.watch else None,
     )
 
 
@@ -156,6 +161,10 @@ class Source(ABC):
         self.last = update
         self._plan = None
 
+    def row(self) -> dict[str, Any]:
+        """What an update's row in the log says of the source, behind `seen`."""
+        return {}
+
     def state(self) -> dict[str, Any]:
         """All that a resumed run needs, as plain JSON."""
         return {"kind": self.kind, "seed": self.seed, "groups": self.groups, "tasks": self._digest, "last": self.last}
@@ -180,16 +189,15 @@ class Source(ABC):
         """Row `redraw` of a plan whose earlier rows are there: a fresh task a group, as long as there are any."""
         row: list[str | None] = []
         for group in range(self.groups):
-            free = self._free(plan, group)
+            free = self._free(plan, (plan.update - self.first) * self.groups + group)
             task = self._choose(plan, group, redraw, free) if free else None
             row.append(task)
             plan.taken |= {task} if task else set()
         return row
 
-    def _free(self, plan: _Plan, group: int) -> list[str]:
+    def _free(self, plan: _Plan, position: int) -> list[str]:
         """Tasks not in the plan yet: of the label whose turn it is, or of all labels if that has none left."""
-        label = self.rotation.at((plan.update - self.first) * self.groups + group)
-        mine = [task for task in self.rotation.members[label] if task not in plan.taken]
+        mine = [task for task in self.rotation.members[self.rotation.at(position)] if task not in plan.taken]
         return mine or [task for task in self.tasks if task not in plan.taken]
 
     @abstractmethod
@@ -263,6 +271,10 @@ class Posterior(Source):
         floor: share of draws that are uniform.
         decay: what an attempt counts an update later, in proportion.
         start: task id → (solved, failed) attempts known beforehand, e.g. of the probe.
+        watch: of outcome cells. While some have fallen, each draw is made twice, the second time for a label of any
+            turn, and the second task is taken if it is of a fallen cell and the first is not: a share s of the draws
+            becomes 1 - (1 - s)^2, which is twice as much where it is small, however draws are balanced. While none
+            has fallen, draws are those without a watch.
     """
 
     kind = "posterior"
@@ -275,12 +287,13 @@ class Posterior(Source):
         floor: float = 0.1,
         decay: float = 0.9,
         start: Mapping[str, tuple[float, float]] | None = None,
+        watch: CellWatch | None = None,
         **options: Any,
     ) -> None:
         super().__init__(tasks, groups, **options)
         if not (0 <= floor <= 1 and 0 < decay <= 1):
             raise UsageError(f"floor {floor} must be from 0 to 1, decay {decay} above 0 and at most 1")
-        self.floor, self.decay = floor, decay
+        self.floor, self.decay, self.watch = floor, decay, watch
         begun = start or {}
         self._counts = {task: begun.get(task, (0.0, 0.0)) for task in self.tasks}
 
@@ -301,11 +314,18 @@ class Posterior(Source):
             new = rewards.get(task, [])
             more = math.fsum(new)  # exact, so the order of the rollouts cannot matter
             self._counts[task] = (self.decay * solved + more, self.decay * failed + (len(new) - more))
+        if self.watch is not None:
+            self.watch.seen(rollout for group in (*batch.groups, *batch.uniform) for rollout in group.rollouts)
+
+    def row(self) -> dict[str, Any]:
+        """``raised_cells``, if cells are watched: those whose share is raised from the next update on."""
+        return {} if self.watch is None else {"raised_cells": sorted(self.watch.fallen)}
 
     def state(self) -> dict[str, Any]:
-        """As of `Source.state`, with the counts of every task that was seen."""
+        """As of `Source.state`, with the counts of every task and cell that was seen."""
         counts = {task: list(pair) for task, pair in self._counts.items() if any(pair)}
-        return {**super().state(), "counts": counts}
+        cells = {} if self.watch is None else {"cells": self.watch.state()}
+        return {**super().state(), "counts": counts, **cells}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """As of `Source.restore`."""
@@ -313,9 +333,18 @@ class Posterior(Source):
         counts: Mapping[str, Sequence[float]] = state["counts"]
         self._counts = {task: (0.0, 0.0) for task in self.tasks}
         self._counts |= {task: (float(pair[0]), float(pair[1])) for task, pair in counts.items()}
+        if self.watch is not None:
+            self.watch.restore(state["cells"])
 
     def _choose(self, plan: _Plan, group: int, redraw: int, free: Sequence[str]) -> str:
-        numbers = self._numbers(plan, group, redraw)
+        task = self._pick(self._numbers(plan, group, redraw), free)
+        if self.watch is None or not self.watch.fallen or self.watch.has_fallen(task):
+            return task
+        numbers = random.Random(stable_seed(self.seed, "second draw", plan.update, group, redraw))
+        second = self._pick(numbers, self._free(plan, numbers.getrandbits(48)))
+        return second if self.watch.has_fallen(second) else task
+
+    def _pick(self, numbers: random.Random, free: Sequence[str]) -> str:
         blind, place = numbers.random() < self.floor, numbers.random()
         if blind:
             return free[int(place * len(free))]

@@ -25,6 +25,7 @@ ENDS = {
     "limit:turns": "limit of turns",
     "limit:tool_calls": "limit of tool calls",
     "limit:tokens": "limit of tokens",
+    "limit:user_turns": "limit of customer's turns",
     "limit:context": "context of the model full",
     "refused": "refused by the provider",
 }

@@ -19,6 +19,7 @@ const ENDS = {
   "limit:turns": "The limit of turns was reached.",
   "limit:tool_calls": "The limit of tool calls was reached.",
   "limit:tokens": "The limit of tokens was reached.",
+  "limit:user_turns": "The limit of the customer's turns was reached.",
 };
 const endOf = (facts) => ENDS[facts.ended_by] ?? `Ended by ${facts.ended_by}.`;
 
