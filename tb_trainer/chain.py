@@ -3,28 +3,30 @@
 Warm start, a gate that only tells, probe, select, training, evaluation of the start and of the last checkpoint, report:
 the commands that one would type, each in a process of its own, all in the run's folder. The start is evaluated beside
 the training, on the second core. No evaluation of held-out tasks chooses anything: what is reported is the last
-checkpoint. What is done is not done again (``--resume``). Refuses a model that is there already: it needs no start.
+checkpoint. What has ended is not done again (``--resume``), and what is lost with a failure, SIGTERM or Ctrl-C is the
+part that was being done. Refuses a model that is there already, which needs no start, and a folder that was begun with
+other settings (``chain.json``).
 """
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import threading
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tb_envs.errors import ThinkingBoxError, UsageError
+from tb_envs.errors import UsageError
+from tb_envs.whole import write_whole
 from tb_trainer import checkpoint
+from tb_trainer.begun import alone, same_settings
 from tb_trainer.gate import gate
 from tb_trainer.report.read import read_trials
 from tb_trainer.schema import TrainConfig
+from tb_trainer.stages import Stages
 
-ENTRY = "import sys; from tb_envs.cli import main; sys.exit(main())"
+FILE = "chain.json"
+STAGES = "stages.json"
 
 
 class Chain:
@@ -44,40 +46,58 @@ class Chain:
             raise UsageError("from_nothing makes its own model: leave model.path and model.checkpoint, or set it false")
         self.config, self.out, self._say = config, out, say
         self._given = ["--preset", preset, *_set(overrides)]
+        self._stages = Stages(out / "logs")
         self._writing = threading.Lock()
 
     def run(self) -> None:
         """All stages that are left.
 
         Raises:
-            ThinkingBoxError: a stage failed; the message ends with what it said.
+            ThinkingBoxError: a stage failed, and all are ended; the message ends with what it said.
+            UsageError: the folder was begun with other settings, or another process is at it.
         """
+        with alone(self.out, "chain"):
+            self.check()
+            self._stages.run(self._all)
+
+    def check(self) -> None:
+        """Make sure that what lies in the folder is of these settings.
+
+        Raises:
+            UsageError: it is not, or nobody knows.
+        """
+        if not (self.out / FILE).exists() and any(
+            (self.out / name).exists() for name in (STAGES, "start", "pool.json")
+        ):
+            raise UsageError(f"{self.out} does not say with what settings it was begun (no {FILE}); name a new folder")
+        same_settings(self.out / FILE, self.config)
+
+    def _all(self) -> None:
         out, sizes = self.out, self.config.held_out
         attempts = ["--attempts", str(sizes.probe)]
         begin, probe, pool = out / "start", out / "probe.jsonl", out / "pool.json"
-        (out / "logs").mkdir(parents=True, exist_ok=True)
         start = [*self._given, *_set([f"model.checkpoint={begin}"])]
-        if not (begin / "config.json").exists():
+        if not checkpoint.whole_start(begin):
             self._do("warm start", ["warmstart", *self._given, "--out", str(begin)])
         if sizes.gate:
             self._gate(begin / "clean" if (begin / "clean").is_dir() else begin)
-        if sizes.candidates and not pool.exists():
+        if sizes.candidates and "select" not in self.seconds:
             self._do("probe", ["probe", *start, "--fresh", str(sizes.candidates), *attempts, "--out", str(probe)])
             self._do("select", ["select", str(probe), *attempts, "--out", str(pool)])
         chosen = ["environment.tasks=[]", f"environment.pool={pool}"] if sizes.candidates else []
         training = _set([*chosen, "from_nothing=false"])
-        evaluations = self.evaluations()
+        evaluations = list(self.evaluations())
         with ThreadPoolExecutor(2) as two:
-            beside = two.submit(self._evaluate, "start", start, list(evaluations))
-            done = checkpoint.whole(out)
-            if not done or done[-1] < self.config.grpo.updates:
-                resume = ["--resume"] if done else []
+            beside = two.submit(self._evaluate, "start", start, evaluations)
+            if "train" not in self.seconds:
+                resume = ["--resume"] if checkpoint.begun(out) else []
                 self._do("train", ["train", *start, *training, "--out", str(out), *resume])
             beside.result()
-            last = checkpoint.folder_of(out, checkpoint.whole(out)[-1])
-            trained = [*self._given, *_set([f"model.checkpoint={last}"])]
-            names = list(evaluations)
-            for half in [two.submit(self._evaluate, "trained", trained, names[at::2]) for at in (0, 1)]:
+            done = checkpoint.whole(out)
+            if not done:
+                raise UsageError(f"{out} holds no checkpoint, though its training has ended; name a new folder")
+            trained = [*self._given, *_set([f"model.checkpoint={checkpoint.folder_of(out, done[-1])}"])]
+            for half in [two.submit(self._evaluate, "trained", trained, evaluations[at::2]) for at in (0, 1)]:
                 half.result()
         self._do("report", ["report", str(out)])
 
@@ -90,7 +110,7 @@ class Chain:
         settings = [*self._given, *_set([f"model.checkpoint={start}"])]
         self._do("gate", ["evaluate", *settings, *split, "--out", str(file)])
         passed, told = gate(read_trials(file).rows)
-        verdict.write_text(json.dumps({"passed": passed, "told": told}, indent=1) + "\n", "utf-8")
+        write_whole(verdict, json.dumps({"passed": passed, "told": told}, indent=1) + "\n")
         self._say(told)
 
     def evaluations(self) -> dict[str, list[str]]:
@@ -112,25 +132,17 @@ class Chain:
 
     def _do(self, name: str, argv: Sequence[str]) -> None:
         self._say(name)
-        log = self.out / "logs" / f"{name.replace(' ', '-')}.log"
-        began = time.perf_counter()
-        with log.open("w", encoding="utf-8") as file:
-            process = subprocess.Popen([sys.executable, "-c", ENTRY, *argv], stdout=file, stderr=subprocess.STDOUT)
-            try:
-                _, status, used = os.wait4(process.pid, 0)
-            except BaseException:
-                process.terminate()
-                raise
-        code = process.returncode = os.waitstatus_to_exitcode(status)
-        if code:
-            tail = "\n".join(log.read_text("utf-8", "replace").splitlines()[-8:])
-            raise ThinkingBoxError(f"{name} ended with {code} ({log}):\n{tail}")
-        self._spent(name, time.perf_counter() - began, used.ru_utime + used.ru_stime)
+        try:
+            spent = self._stages.do(name, argv)
+        except BaseException:
+            self._stages.stop()  # what goes on beside it
+            raise
+        self._spent(name, spent.clock, spent.processors)
 
     @property
     def seconds(self) -> dict[str, dict[str, float]]:
-        """Stage → seconds on the clock and of the processors, those before a resume included."""
-        file = self.out / "stages.json"
+        """Stage that has ended → seconds on the clock and of the processors, those before a resume included."""
+        file = self.out / STAGES
         return json.loads(file.read_text("utf-8")) if file.exists() else {}
 
     def _spent(self, name: str, clock: float, processors: float) -> None:
@@ -140,7 +152,7 @@ class Chain:
             before = seconds.get(name, {"clock": 0.0, "processors": 0.0})
             more = {"clock": clock, "processors": processors}
             seconds[name] = {part: round(before[part] + more[part], 1) for part in more}
-            (self.out / "stages.json").write_text(json.dumps(seconds, indent=1) + "\n", "utf-8")
+            write_whole(self.out / STAGES, json.dumps(seconds, indent=1) + "\n")
 
 
 def _set(overrides: Sequence[str]) -> list[str]:

@@ -1,20 +1,25 @@
-"""``tbx train``: a preset, overrides, a run, or what it would be.
+"""``tbx train``: a preset, overrides, a run (or one for each of several seeds), or what it would be.
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
+Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted, 143 ended by SIGTERM (a run that is a
+single process tells it as a failure).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn
 
 from tb_envs.errors import ThinkingBoxError, UsageError
+from tb_trainer.begun import alone
+from tb_trainer.stages import ToldToEnd
 
 NEEDS = ("torch", "transformers", "tokenizers", "accelerate", "yaml")
 INSTALL = "pip install 'thinkingbox-gym[train]'"
@@ -33,7 +38,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--preset", default="smoke", metavar="NAME", help="a preset of tb_trainer/presets (default: smoke)")
     add("--set", action="append", default=[], metavar="NAME=VALUE", help="override a setting, e.g. grpo.updates=4")
     add("--out", type=Path, metavar="DIR", help="the run's folder (default: a new one under runs/)")
-    add("--resume", action="store_true", help="go on from the last checkpoint in --out")
+    add("--resume", action="store_true", help="go on from the last checkpoint in --out, or from what was begun there")
+    add(
+        "--seeds",
+        metavar="N,N,…",
+        help="a run for each of these seeds, one after the other, and one report of them all",
+    )
     add(
         "--dry-run",
         action="store_true",
@@ -59,6 +69,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("tbx train: interrupted", file=sys.stderr)
         return 130
+    except ToldToEnd:
+        print("tbx train: ended by SIGTERM, and all that it had begun; --resume goes on", file=sys.stderr)
+        return 143
     except ThinkingBoxError as error:
         print(f"tbx train: failed: {error}", file=sys.stderr)
         return 1
@@ -69,25 +82,45 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _train(args: argparse.Namespace) -> int:
     from tb_trainer.config import load
+    from tb_trainer.seeds import FILE, Seeds, read_seeds
 
+    seeds = read_seeds(args.seeds, args.set) if args.seeds is not None else []
+    config = load(args.preset, args.set)
     if args.dry_run:
         from tb_trainer.dryrun import describe, plan
 
-        config = load(args.preset, args.set)
-        print(json.dumps(plan(config), indent=2, default=str) if args.json else describe(config))
+        more = {"seeds": seeds} if seeds else {}
+        print(json.dumps({**plan(config), **more}, indent=2, default=str) if args.json else describe(config))
+        if seeds and not args.json:
+            print(f"\n{len(seeds)} seeds, one after the other: {len(seeds)} times the time of this one run")
         return 0
     missing = [name for name in NEEDS if find_spec(name) is None]
     if missing:
         raise UsageError(f"training needs {', '.join(missing)}: {INSTALL}")
-    from rich.console import Console
-
     from tb_trainer.built import check_built
 
-    config = load(args.preset, args.set)
     check_built(config)
-    folder = args.out if args.resume else _folder(args.out, config.name)
+    processes = int(os.environ.get("WORLD_SIZE") or 1)
+    if processes > 1 and (seeds or config.from_nothing):
+        raise UsageError(
+            f"{'--seeds' if seeds else 'from_nothing'} starts its own processes, and this launch has {processes}: "
+            "type tbx train without accelerate launch"
+        )
+    if seeds:
+        folder = _folder(args, config.name, FILE)
+        return Seeds(config, args, seeds, folder).run()
     if config.from_nothing:
-        return _from_nothing(args, config, folder)
+        return _from_nothing(args, config)
+    folder = _folder(args, config.name)
+    # Of many processes the first holds the folder; not one that each of them has still to find a name for.
+    ours = processes == 1 or (args.out is not None and os.environ.get("RANK") == "0")
+    with alone(folder, "training") if ours else nullcontext():
+        return _one(args, config, folder)
+
+
+def _one(args: argparse.Namespace, config: Any, folder: Path) -> int:
+    from rich.console import Console
+
     with Console(stderr=True).status("loading torch") as status:
         import torch
 
@@ -112,11 +145,16 @@ def _train(args: argparse.Namespace) -> int:
     return 0
 
 
-def _from_nothing(args: argparse.Namespace, config: Any, folder: Path) -> int:
-    from tb_trainer.chain import Chain
+def _from_nothing(args: argparse.Namespace, config: Any) -> int:
+    from tb_trainer.chain import FILE, Chain
 
     if args.on_benchmark:
         raise UsageError("from_nothing trains on no benchmark: run its stages one by one")
+    if args.out is not None and (args.out / FILE).exists():
+        Chain(
+            config, args.preset, args.set, args.out, print
+        ).check()  # what differs is of more use than that it is there
+    folder = _folder(args, config.name, FILE)
     chain = Chain(
         config, args.preset, args.set, folder, lambda text: print(f"{text}\n", end="", file=sys.stderr, flush=True)
     )
@@ -128,10 +166,21 @@ def _from_nothing(args: argparse.Namespace, config: Any, folder: Path) -> int:
     return 0
 
 
-def _folder(out: Path | None, name: str) -> Path:
+def _folder(args: argparse.Namespace, name: str, file: str = "") -> Path:
+    """The run's folder, new or to be gone on with.
+
+    Args:
+        args: of the command.
+        name: of a folder that is not named.
+        file: by which a run of several parts is known, before any of them has a log.
+    """
+    out: Path | None = args.out
     if out is not None:
-        if (out / "log.jsonl").exists():
-            raise UsageError(f"--out {out} already holds a run; name a new folder")
+        here = bool(file) and (out / file).exists()
+        if args.resume and file and not here:
+            raise UsageError(f"--resume: {out} holds no run that was begun so; start it without --resume")
+        if not args.resume and (here or (out / "log.jsonl").exists()):
+            raise UsageError(f"--out {out} already holds a run; name a new folder, or go on with --resume")
         return out
     number, folder = 1, Path("runs") / name
     while folder.exists():

@@ -1,4 +1,8 @@
-"""A run's log: one JSON object a line, appended and flushed as things happen; cut back to the checkpoint on resume."""
+"""A run's log: one JSON object a line, appended and flushed as things happen; cut back to the checkpoint on resume.
+
+Cutting makes another file and puts it in the place of the first, so that a kill there loses nothing. Refuses to begin a
+log where there is one.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tb_envs.errors import UsageError
+from tb_envs.whole import write_whole
 
 RANGES = ("interval", "bounds")
 """What a row has both ends of."""
@@ -18,7 +23,8 @@ class RunLog:
 
     Args:
         out: the run's folder.
-        resume: the update to go on after: what later ones wrote is taken out; None begins a new log.
+        resume: the update to go on after: what later ones wrote is taken out, and all of it after 0, where the run
+            begins again; None begins a new log.
 
     Raises:
         UsageError: a new log where there is one already.
@@ -31,8 +37,9 @@ class RunLog:
             if self.path.exists():
                 raise UsageError(f"{out} already holds a run; name a new folder, or go on with --resume")
             return
-        kept = [row for row in read_rows(self.path) if row.get("update", 0) <= resume and row["event"] != "failed"]
-        self.path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept), "utf-8")
+        rows = read_rows(self.path) if resume else []
+        kept = [row for row in rows if row.get("update", 0) <= resume and row["event"] != "failed"]
+        write_whole(self.path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept))
 
     def write(self, **row: Any) -> None:
         """Append a row."""

@@ -19,8 +19,10 @@ import torch
 
 from tb_envs.authoring.rng import stable_seed
 from tb_envs.errors import UsageError
+from tb_envs.whole import write_whole
 from tb_trainer import checkpoint, trackers, zero
 from tb_trainer.built import check_built, under_deepspeed
+from tb_trainer.config import check
 from tb_trainer.engines import Engine
 from tb_trainer.engines.make import make_engine
 from tb_trainer.episodes import make_runner
@@ -51,7 +53,7 @@ class Run:
         config: every knob.
         out: the run's folder: ``config.json``, ``log.jsonl``, ``checkpoints/``, ``evaluations/``, ``rollouts/``,
             ``trackers/``.
-        resume: go on from the last whole checkpoint in `out`.
+        resume: go on from the last whole checkpoint in `out`; where the run was killed before it had one, begin again.
         on_benchmark: train even on what the guard calls the benchmark; noted in the log and in every checkpoint.
         engine: in place of the configured one, e.g. one that plays written turns.
         on_update: called with each update's row, in the first process.
@@ -93,6 +95,7 @@ class Run:
         self.done, self.best, self.rows, self.batch = 0, None, list[Row](), None
         self._best_update = 0
         self._stopped: str | None = None
+        self._again = False
         agree(self.accelerator, self._standing, self._resume if resume else None)
         self.log = RunLog(out, self.done if resume else None) if self.first else None
         if self.first:
@@ -326,7 +329,7 @@ class Run:
         if not self.first or self.log is None:
             return
         self.out.mkdir(parents=True, exist_ok=True)
-        (self.out / "config.json").write_text(json.dumps(self.config.to_json(), indent=2) + "\n", "utf-8")
+        write_whole(self.out / "config.json", json.dumps(self.config.to_json(), indent=2) + "\n")
         if self.config.saving.trackers:
             trackers.begin(self.accelerator, self.config.to_json(), self.out, self.done)
         parameters = [count(p) for p in self._plain().parameters()]
@@ -343,6 +346,7 @@ class Run:
             processes=self.accelerator.num_processes,
             setup_seconds=round(self._setup, 2),
             hashes=self.hashes,
+            **({"begun_again": True} if self._again else {}),
             **provenance(),
             **self.flags,
         )
@@ -381,10 +385,12 @@ class Run:
             self._note(event="checkpoint", update=update, path=str(path.relative_to(self.out)))
 
     def _resume(self) -> None:
-        """Take up the last whole checkpoint."""
+        """Take up the last whole checkpoint; before the first one all comes again as it came, from nothing."""
         found = checkpoint.whole(self.out)
         if not found:
-            raise UsageError(f"--resume: {self.out} holds no whole checkpoint; start the run without --resume")
+            checkpoint.check_unsaved(self.out, self.hashes, lambda tree: hashes_of(check(tree), self.task_ids))
+            self._again = True
+            return
         folder = checkpoint.folder_of(self.out, found[-1])
         state = checkpoint.read_state(folder)
         checkpoint.check_same(state, self.hashes, folder)

@@ -1,8 +1,9 @@
 """``tbx warmstart``: a supervised start from demonstrations, by TRL's `SFTTrainer` on exact tokens.
 
 Only the tokens that the agent would write are learned. The result is a folder that `model.checkpoint` (or `model.path`)
-takes; its ``state.json`` carries the guard's mark, so that a start on the benchmark stays known as one. Refuses the
-benchmark as training does.
+takes; its ``state.json`` carries the guard's mark, so that a start on the benchmark stays known as one. That file is
+there before any weights, also beside those of the clean steps (``clean/``), and says at last that the start is whole:
+one that was killed before is made again. Refuses the benchmark as training does.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,9 @@ from torch.optim import AdamW, Muon
 
 from tb_envs.cli.parser import Parser
 from tb_envs.errors import UsageError
+from tb_envs.whole import write_whole
+from tb_trainer import checkpoint
+from tb_trainer.begun import alone
 from tb_trainer.config import load
 from tb_trainer.demonstrations import check_habits, demonstrations
 from tb_trainer.policy import load_policy
@@ -43,7 +47,7 @@ def warm_start(config: TrainConfig, out: Path, *, on_benchmark: bool = False) ->
         ``out``, ``demonstrations``, ``tokens`` (of them, learned ones), ``steps``, ``loss`` (of the last tenth of the
         steps), ``seconds`` by phase.
     """
-    if (out / "config.json").exists():
+    if (out / "config.json").exists() and checkpoint.whole_start(out) is not False:
         raise UsageError(f"{out} already holds a model; name a new folder")
     options = config.warmstart
     clock = time.perf_counter()
@@ -59,14 +63,18 @@ def warm_start(config: TrainConfig, out: Path, *, on_benchmark: bool = False) ->
     noisy = demonstrations(config, tokenizer, some, options.noise, options.habits)
     rollouts = [*clean, *noisy]
     played = time.perf_counter()
+    _mark(out, flags, None)
     if options.trainer == "plain":
         from tb_trainer.supervised import fit
 
         right, habitual = ([rollout.tokens for rollout in part] for part in (clean, noisy))
         keep = out / "clean" if apart else None  # as it was before the habits: what they cost can be seen
+        if keep:
+            _mark(keep, flags, None)
         losses = fit(config, model, make_optimizer, right, habitual, keep)
         if keep:
             tokenizer.save_pretrained(keep)
+            _mark(keep, flags, {"out": str(keep), "demonstrations": len(clean), "steps": options.steps})
     else:
         rows = [{"input_ids": r.tokens.ids, "labels": labels(r.tokens)} for r in clean]
         losses = _fit(config, model, tokenizer, rows, out)
@@ -83,8 +91,14 @@ def warm_start(config: TrainConfig, out: Path, *, on_benchmark: bool = False) ->
         "loss": sum(tail) / len(tail),
         "seconds": {"play": round(played - clock, 1), "fit": round(time.perf_counter() - played, 1)},
     }
-    (out / "state.json").write_text(json.dumps({"warmstart": report, **flags}, indent=1) + "\n", "utf-8")
+    _mark(out, flags, report)
     return report
+
+
+def _mark(folder: Path, flags: Mapping[str, Any], report: Mapping[str, Any] | None) -> None:
+    """Say what the guard found of a start, and what was done; None: it is not whole yet."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / "state.json", json.dumps({"warmstart": report, **flags}, indent=1) + "\n")
 
 
 def labels(tokens: Trajectory) -> list[int]:
@@ -198,7 +212,8 @@ def main(argv: Sequence[str]) -> int:
     config = load(args.preset, args.set)
     if config.threads:
         torch.set_num_threads(config.threads)
-    report = warm_start(config, args.out, on_benchmark=args.on_benchmark)
+    with alone(args.out, "warm start"):
+        report = warm_start(config, args.out, on_benchmark=args.on_benchmark)
     if args.json:
         print(json.dumps(report))
     else:

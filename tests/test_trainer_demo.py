@@ -26,6 +26,7 @@ from tb_trainer.log import read_rows
 from tb_trainer.policy import load_policy
 from tb_trainer.report.read import read_trials
 from tb_trainer.sharing import Team, together
+from tb_trainer.stages import Spent, Stages
 from tb_trainer.supervised import batches, beginning, fit, loss_of
 from tb_trainer.warmstart import IGNORED, labels, make_optimizer, warm_start
 
@@ -165,35 +166,45 @@ TRIAL = {"attempt": 0, "status": "ok", "outcome": "success"}
 def test_the_stages_come_in_order_and_are_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[tuple[str, list[str]]] = []
 
-    def do(self: Chain, name: str, argv: Sequence[str]) -> None:
+    def do(self: Stages, name: str, argv: Sequence[str]) -> Spent:
         done.append((name, list(argv)))
+        if name == "warm start":
+            (tmp_path / "start").mkdir()
+            (tmp_path / "start/state.json").write_text('{"warmstart": {"steps": 1}}')
         if name == "gate":
             rows = [{**TRIAL, "task": f"hotel/date_change/{n}", "cell": f"c{n % 2}"} for n in range(4)]
             rows[1]["outcome"] = rows[3]["outcome"] = "failure"
             rows.append({**rows[0], "cell": "c2", "status": "system_error"})
             Path(argv[-1]).write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+        if name == "train" and "--resume" not in argv:
+            (tmp_path / "config.json").write_text("{}")
+            raise ThinkingBoxError("train ended with 1")
+        return Spent(1.0, 1.0)
 
     said: list[str] = []
-    monkeypatch.setattr(Chain, "_do", do)
+    monkeypatch.setattr(Stages, "do", do)
     monkeypatch.setattr("tb_trainer.checkpoint.whole", lambda out: [7])
-    settings = load("cpu-demo", ["grpo.updates=9"])
-    Chain(settings, "cpu-demo", ["grpo.updates=9"], tmp_path, said.append).run()
+    words = ["grpo.updates=9"]
+    with pytest.raises(ThinkingBoxError, match="train ended"):
+        Chain(load("cpu-demo", words), "cpu-demo", words, tmp_path, said.append).run()
     names = [name for name, _ in done]
     assert any("50.0% of 4 tasks (85% wanted); cells below 50%: hotel/date_change: c1 (0 of 2)" in one for one in said)
     assert gate([{**TRIAL, "task": "hotel/date_change/0", "cell": "x"}])[0]
-    assert names[:4] == ["warm start", "gate", "probe", "select"] and names[-1] == "report"
+    assert names[:4] == ["warm start", "gate", "probe", "select"]
+    train = dict(done)["train"]
+    assert "--resume" not in train and f"environment.pool={tmp_path / 'pool.json'}" in train
+    done.clear()
+    Chain(load("cpu-demo", words), "cpu-demo", [*words, "threads=2"], tmp_path, print).run()
+    names = [name for name, _ in done]
+    assert not {"warm start", "gate", "probe", "select"} & {*names} and names[-1] == "report"
     assert {name for name in names if name.startswith("trained")} == {
         "trained fresh", "trained greedy", "trained repeated", "trained bench"
     }  # fmt: skip
-    train = dict(done)["train"]
-    assert "--resume" in train and f"environment.pool={tmp_path / 'pool.json'}" in train
+    assert "--resume" in dict(done)["train"]
     assert all("grpo.updates=9" in argv for name, argv in done if name not in ("select", "report"))
-    (tmp_path / "start").mkdir()
-    for name in ("start/config.json", "pool.json"):
-        (tmp_path / name).write_text("{}")
     done.clear()
-    Chain(load("cpu-demo", []), "cpu-demo", [], tmp_path, print).run()
-    assert not {"warm start", "gate", "probe", "select"} & {name for name, _ in done}
+    Chain(load("cpu-demo", words), "cpu-demo", words, tmp_path, print).run()
+    assert "train" not in dict(done)
 
 
 @pytest.mark.long

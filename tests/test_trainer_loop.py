@@ -407,7 +407,7 @@ def test_a_checkpoint_is_not_another_runs(tmp_path: Path) -> None:
         checkpoint.check_same(state, {**state["hashes"], "tasks": "x"}, tmp_path)
     with pytest.raises(UsageError, match="already holds a run"):
         make_run(tmp_path)
-    with pytest.raises(UsageError, match="no whole checkpoint"):
+    with pytest.raises(UsageError, match="holds no run; start it without --resume"):
         make_run(tmp_path / "nothing", resume=True)
     more = make_run(tmp_path, settings_for(grpo={"updates": 3}), resume=True)  # a longer run is the same run
     assert [row["update"] for row in more.train()] == [3]

@@ -12,10 +12,12 @@ from trainer_parts import TASKS, config, sets
 from tb_envs.cli import main
 from tb_envs.errors import DomainError, UsageError
 from tb_envs.task import get_task
+from tb_trainer import checkpoint
 from tb_trainer.demonstrations import demonstrations, script_turns
 from tb_trainer.grpo import Example, pad, score
 from tb_trainer.loop import Run
 from tb_trainer.policy import load_policy
+from tb_trainer.tasks import guard
 from tb_trainer.warmstart import IGNORED, labels, share_of_rate, warm_start
 
 SETTINGS = {
@@ -72,3 +74,27 @@ def test_the_command_names_what_comes_next(tmp_path: Path, capsys: pytest.Captur
     assert json.loads((tmp_path / "start/state.json").read_text("utf-8"))["warmstart"]["demonstrations"] == 8
     assert main(["warmstart", *overrides, "--out", str(tmp_path / "start")]) == 2
     assert "already holds a model" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("moment", ["whole", "killed"])
+def test_the_guards_mark_is_on_everything_that_may_be_trained_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    """Also on the start as it was before its noisy steps, and on what a warm start left that was killed in these."""
+    steps = {"steps": 2, "batch": 2, "noisy_steps": 1, "noise": 0.5, "trainer": "plain"}
+    settings = config(environment={"prompt": "compact"}, warmstart=steps)
+    if moment == "killed":
+        monkeypatch.setattr("tb_trainer.supervised.fit", lambda *given: (given[1].save_pretrained(given[-1]), 1 / 0)[1])
+        with pytest.raises(ZeroDivisionError):
+            warm_start(settings, tmp_path / "start", on_benchmark=True)
+    else:
+        warm_start(settings, tmp_path / "start", on_benchmark=True)
+    folders = [tmp_path / "start/clean", *([tmp_path / "start"] if moment == "whole" else [])]
+    for folder in folders:
+        assert (folder / "config.json").exists()
+        flags = guard.check(config(model={"checkpoint": str(folder)}), TASKS)
+        assert flags[guard.MARK]["began_from"]["path"] == str(folder)
+    if moment == "killed":  # and it is made again
+        monkeypatch.undo()
+        warm_start(settings, tmp_path / "start", on_benchmark=True)
+    assert checkpoint.whole_start(tmp_path / "start") and checkpoint.whole_start(tmp_path / "start/clean")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -22,6 +21,7 @@ from tb_envs.grading.verdict import GRADER
 from tb_envs.settings import Settings
 from tb_envs.store.dump import canonical_json
 from tb_envs.task import Task
+from tb_envs.whole import write_whole
 
 FILE = "campaign.json"
 FORMAT = 1
@@ -117,7 +117,7 @@ def open_folder(folder: Path, manifest: Mapping[str, Any]) -> bool:
         )
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _write_whole(path, json.dumps(manifest, indent=1, ensure_ascii=True, default=dict) + "\n")
+        write_whole(path, json.dumps(manifest, indent=1, ensure_ascii=True, default=dict) + "\n")
     except OSError as error:
         raise UsageError(
             f"{path} cannot be written: {error.strerror or error}. Nothing was begun; make room or name another --out"
@@ -195,22 +195,3 @@ def _tasks(before: Mapping[str, str], after: Mapping[str, str]) -> str:
 
 def _some(keys: Sequence[str]) -> str:
     return ", ".join(keys[:3]) + (", …" if len(keys) > 3 else "")
-
-
-def _write_whole(path: Path, text: str) -> None:
-    """Write a file that is there whole or not at all, also after a power failure."""
-    rest = path.with_name(f"{path.name}.tmp")
-    try:
-        with rest.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(rest, path)
-    except BaseException:
-        rest.unlink(missing_ok=True)
-        raise
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
