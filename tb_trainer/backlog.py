@@ -2,26 +2,28 @@
 
 One crash is played again at once. An endpoint that is down answers every attempt with an error within milliseconds, and
 would use up all of them in a second; so from the second attempt after the first on each waits twice as long as the one
-before. With the default of eight retries that is a minute and a half. Others play on meanwhile. Refuses to count
-attempts: whoever puts a job back says which attempt it is.
+before. With the default of eight retries that is a minute and a half. Others play on meanwhile. Each cause is counted
+apart: what an outage of the customer's endpoint used up is not missing when a backend crashes afterwards. Refuses to
+decide what becomes of a job that has no retry left.
 """
 
 from __future__ import annotations
 
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable
 
-from tb_trainer.runner import Job
+from tb_trainer.engines import Key
+from tb_trainer.runner import Job, Rollout
 
 PAUSE = 1.0
 """Seconds before the second time that a job is played again; they double from one to the next."""
 LONGEST = 30.0
 
 
-def pause_of(attempt: int, pause: float = PAUSE) -> float:
-    """Seconds before an attempt (the first one is 0)."""
-    return 0.0 if attempt < 2 else min(LONGEST, pause * 2 ** (attempt - 2))
+def pause_of(retry: int, pause: float = PAUSE) -> float:
+    """Seconds before a retry (the first one is 1)."""
+    return 0.0 if retry < 2 else min(LONGEST, pause * 2 ** (retry - 2))
 
 
 class Backlog:
@@ -29,24 +31,33 @@ class Backlog:
 
     Args:
         jobs: new ones.
+        retries: how often a job is played again after system errors of one cause.
         pause: as `PAUSE`.
     """
 
-    def __init__(self, jobs: Iterable[Job], pause: float = PAUSE) -> None:
-        self._now, self._pause = deque(jobs), pause
+    def __init__(self, jobs: Iterable[Job], retries: int, pause: float = PAUSE) -> None:
+        self._now, self._retries, self._pause = deque(jobs), retries, pause
+        self._broken: Counter[tuple[Key, str]] = Counter()
         self._later: list[tuple[float, Job]] = []
 
     def first(self, jobs: Iterable[Job]) -> None:
         """Put new jobs before all others."""
         self._now.extendleft(reversed(list(jobs)))
 
-    def again(self, job: Job) -> None:
-        """Put a job back that a system error broke, with the number of its next attempt."""
-        wait = pause_of(job.attempt, self._pause)
+    def again(self, broken: Rollout) -> bool:
+        """Put a job back that a system error broke, as its next attempt; False if its cause has no retry left."""
+        job, cause = broken.job, broken.outcome
+        self._broken[job.key, cause] += 1
+        retry = self._broken[job.key, cause]
+        if retry > self._retries:
+            return False
+        job = job._replace(attempt=job.attempt + 1)
+        wait = pause_of(retry, self._pause)
         if wait:
             self._later.append((time.monotonic() + wait, job))
         else:
             self._now.appendleft(job)
+        return True
 
     def next(self) -> Job | None:
         """A job that may be played now, those that have waited first; None if there is none."""

@@ -92,7 +92,6 @@ class _Forming:
     redraw: int
     task_id: str
     slots: list[Rollout | None]
-    attempts: list[int]
     uniform: int = 0
 
     def key(self, seed: int, update: int, slot: int) -> Key:
@@ -110,7 +109,7 @@ class GroupCollector:
         groups: P, groups in an update.
         size: G, attempts in a group.
         seed: of the run; keys the random numbers.
-        retries: how often an episode is played again after system errors.
+        retries: how often an episode is played again after system errors of one cause.
         drops: groups that may be given up in one update before it is called an outage.
         refills: how many uniform groups, one after the other, may be replaced in one place; 0 keeps them. Counted by
             place, so that it does not matter which group is ready first.
@@ -144,7 +143,7 @@ class GroupCollector:
         forming = {place: self._form(update, place, 0) for place in range(self.groups)}
         whole: dict[int, Group] = {}
         jobs = (job for place in sorted(forming) for job in self._jobs(update, forming[place]))
-        waiting = Backlog(jobs, self.pause)
+        waiting = Backlog(jobs, self.retries, self.pause)
         before, paid = dict(self.runner.seconds), dict(self.runner.costs)
         try:
             while forming:
@@ -169,7 +168,7 @@ class GroupCollector:
 
     def _form(self, update: int, place: int, redraw: int) -> _Forming:
         task_id = self.tasks.draw(update, place, redraw)
-        return _Forming(place, redraw, task_id, [None] * self.size, [0] * self.size)
+        return _Forming(place, redraw, task_id, [None] * self.size)
 
     def _jobs(self, update: int, group: _Forming) -> list[Job]:
         return [Job(group.key(self.seed, update, slot), group.task_id) for slot in range(self.size)]
@@ -195,10 +194,8 @@ class GroupCollector:
             return
         if rollout.status == "system_error":
             batch.errors[rollout.outcome.removeprefix("error:")] += 1
-            if group.attempts[slot] < self.retries:
-                group.attempts[slot] += 1
+            if waiting.again(rollout):
                 batch.retries += 1
-                waiting.again(job._replace(attempt=group.attempts[slot]))
                 return
             batch.dropped.append((group.task_id, rollout.error))
             if len(batch.dropped) > self.drops:

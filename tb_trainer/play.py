@@ -25,12 +25,12 @@ def play_all(
     Args:
         runner: plays.
         jobs: each with a key of its own.
-        retries: how often a job is played again after a system error, with the same random numbers.
+        retries: how often a job is played again after system errors of one cause, with the same random numbers.
         slots: episodes in play at once at most.
         pause: seconds before it is played again a second time, as of `tb_trainer.backlog`.
         on_rollout: called with each episode that is done with (system errors once they are final).
     """
-    waiting = Backlog(jobs, pause)
+    waiting = Backlog(jobs, retries, pause)
     done: dict[object, Rollout] = {}
     try:
         while len(done) < len(jobs):
@@ -40,8 +40,7 @@ def play_all(
                 waiting.rest()
             for rollout in runner.poll(until=waiting.due):
                 job = rollout.job
-                if rollout.status == "system_error" and job.attempt < retries:
-                    waiting.again(job._replace(attempt=job.attempt + 1))
+                if rollout.status == "system_error" and waiting.again(rollout):
                     continue
                 done[job.key] = rollout
                 if on_rollout is not None:

@@ -42,7 +42,7 @@ class EnvironmentConfig(Strict):
             ``tiny``: neither instructions nor tools, and of tools' results only what rules need (`tb_trainer.compact`);
             or ``spare``: so, with a shorter list of fields that is enough for a few families.
         faults: chances per call of injected system errors, e.g. ``{timeout: 0.02, crash: 0.01}``.
-        retries: attempts after the first that an episode gets when a system error broke it.
+        retries: attempts after the first that an episode gets when system errors of one cause broke it.
         pause: seconds before the second of these attempts, the first being made at once; they double from one to the
             next, up to 30. With eight retries an outage may last a minute and a half.
         drops: groups that may be given up in one update before the update is called off.

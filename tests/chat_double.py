@@ -112,9 +112,9 @@ class ChatDouble:
 
     # -- life
 
-    def start(self) -> ChatDouble:
+    def start(self, port: int = 0) -> ChatDouble:
         """Serve from a thread of its own."""
-        self._server = self._loop.run_until_complete(asyncio.start_server(self._talk, "127.0.0.1", 0, backlog=1024))
+        self._server = self._loop.run_until_complete(asyncio.start_server(self._talk, "127.0.0.1", port, backlog=1024))
         self.port: int = self._server.sockets[0].getsockname()[1]
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()

@@ -13,7 +13,25 @@ from typing import Any
 
 from chat_double import ChatDouble, _completion, _http, _trouble
 
+from tb_envs.task import get_task
+from tb_envs.users.prompt import HANG_UP
+from tb_envs.users.scripted import ScriptedUser
+
 Writes = Callable[[list[dict[str, str]]], str]
+
+
+def scripted_brain(task_id: str) -> Any:
+    """What the scripted customer of a task would say to the agent's words in a request, as a model's answer."""
+
+    def writes(messages: list[dict[str, str]]) -> str:
+        task = get_task(task_id)
+        user = ScriptedUser(task.scenario.customer, task.domain.vocabulary, task.user_seed)
+        user.opening()
+        said = [m["content"] for m in messages[2:] if m["role"] == "user"]
+        reply = [user.reply(text) for text in said][-1]
+        return f"{reply.text} {HANG_UP}" if reply.leaves else reply.text
+
+    return writes
 
 
 class ModelDouble(ChatDouble):
@@ -33,8 +51,8 @@ class ModelDouble(ChatDouble):
         self.refused = ""
         """A field of requests that it answers with 400."""
 
-    def start(self) -> ModelDouble:
-        super().start()
+    def start(self, port: int = 0) -> ModelDouble:
+        super().start(port)
         return self
 
     def _written(self, messages: list[dict[str, str]]) -> str:

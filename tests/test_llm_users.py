@@ -16,7 +16,7 @@ from typing import Any
 
 import gymnasium as gym
 import pytest
-from llm_double import ModelDouble
+from llm_double import ModelDouble, scripted_brain
 
 import tb_envs
 from tb_envs import UsageError
@@ -39,7 +39,6 @@ from tb_envs.users.guards import NAMES, fault_in
 from tb_envs.users.labels import FOUND, acts_in
 from tb_envs.users.ledger import Ledger
 from tb_envs.users.prompt import HANG_UP, briefing
-from tb_envs.users.scripted import ScriptedUser
 from tb_envs.users.spotting import in_own_spelling, spotted
 
 TASK = "hotel/late_cancellation/0"
@@ -50,20 +49,6 @@ KEY = "sk-very-secret-key-0123456789"
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tb_envs.patience.FIRST_WAIT", 0.01)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-
-
-def scripted_brain(task_id: str) -> Any:
-    """What the scripted customer of a task would say to the agent's words in a request, as a model's answer."""
-
-    def writes(messages: list[dict[str, str]]) -> str:
-        task = get_task(task_id)
-        user = ScriptedUser(task.scenario.customer, task.domain.vocabulary, task.user_seed)
-        user.opening()
-        said = [m["content"] for m in messages[2:] if m["role"] == "user"]
-        reply = [user.reply(text) for text in said][-1]
-        return f"{reply.text} {HANG_UP}" if reply.leaves else reply.text
-
-    return writes
 
 
 @pytest.fixture

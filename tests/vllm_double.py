@@ -38,6 +38,7 @@ class VllmDouble:
         table: replies by prompt, without the model's choice.
         raw: whether log-probs are of the raw model.
         knows: ``version`` and ``start`` are the ways in which it says who it is.
+        port: to listen on; 0: one that is free.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class VllmDouble:
         raw: bool = False,
         knows: tuple[str, ...] = ("version", "start"),
         positions: int = 4096,
+        port: int = 0,
     ) -> None:
         self._base, self.trouble, self.table = copy.deepcopy(model), trouble, table or {}
         self.raw, self.knows, self.positions = raw, knows, positions
@@ -57,7 +59,7 @@ class VllmDouble:
         self.bodies: list[dict[str, Any]] = []
         self.lock = threading.RLock()
         self._open: set[socket.socket] = set()
-        self._port = 0
+        self._port = port
         self._boot()
         self.start()
 
