@@ -52,6 +52,7 @@ DIES = {
         5,
     ),
 }
+ALWAYS = ("while update 1 is played", "in the step of update 7")
 
 
 def seldom_saved() -> TrainConfig:
@@ -76,7 +77,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    "moment", [pytest.param(name, marks=[pytest.mark.long] if "before the row" in name else []) for name in DIES]
+    "moment",
+    [pytest.param(name, marks=[] if name in ALWAYS else [pytest.mark.long]) for name in DIES],
 )
 def test_a_run_that_was_killed_at_any_update_has_the_updates_of_one_that_was_not(
     tmp_path: Path, whole: Path, moment: str
