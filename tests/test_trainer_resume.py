@@ -52,7 +52,7 @@ DIES = {
         5,
     ),
 }
-ALWAYS = ("while update 1 is played", "in the step of update 7")
+ALWAYS = ("while update 1 is played",)
 
 
 def seldom_saved() -> TrainConfig:
