@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tb_envs.errors import UsageError
+from tb_trainer.begun import flat
 
 MODULES: dict[str, tuple[str, ...]] = {
     "aim": ("aim",),
@@ -63,8 +64,9 @@ def begin(accelerator: Any, config: Mapping[str, Any], out: Path, done: int) -> 
         "wandb": {"dir": str(out), "name": out.name},
         "mlflow": {"run_name": out.name},
     }
+    settings = {name: _told(value) for name, value in flat(dict(config)).items()}
     try:
-        accelerator.init_trackers(str(config["name"]), config=flat(config), init_kwargs=options)
+        accelerator.init_trackers(str(config["name"]), config=settings, init_kwargs=options)
     except Exception as error:
         end(accelerator)
         names = ", ".join(map(str, accelerator.log_with))
@@ -83,16 +85,9 @@ def end(accelerator: Any) -> None:
             print(f"the tracker {tracker.name} could not be ended: {error}", file=sys.stderr)
 
 
-def flat(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """``{"grpo": {"kl": 0}}`` → ``{"grpo.kl": 0}``; what is no number, truth value or text becomes JSON."""
-    out: dict[str, Any] = {}
-    for name, value in tree.items():
-        if isinstance(value, Mapping) and value:
-            out |= flat(value, f"{prefix}{name}.")
-        elif isinstance(value, bool | int | float):
-            out[f"{prefix}{name}"] = value
-        else:
-            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            short = f"{text[:LONGEST]}… ({len(text)} characters)"
-            out[f"{prefix}{name}"] = text if len(text) <= LONGEST else short
-    return out
+def _told(value: Any) -> Any:
+    """A setting as trackers take it: what is no number, truth value or text becomes JSON."""
+    if isinstance(value, bool | int | float):
+        return value
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text)} characters)"
